@@ -1,0 +1,65 @@
+# abagraph: build, run, test, measure. `make help` lists the targets.
+
+GO      ?= go
+BIN     := bin/abagraph
+DATA    ?= abagraph-data
+BIND    ?= 127.0.0.1:8080
+ARGS    ?=
+FUZZTIME ?= 5m
+SOAK     ?= 30m
+ONLY    ?=
+
+# The module asks for the Go that is installed; nothing is fetched to build it.
+export GOTOOLCHAIN := local
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint bench bench-quick fuzz soak clean tools
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/abagraph
+	$(GO) build -trimpath -o $(BIN) ./cmd/abagraph
+
+run: build ## build and serve one node with embedded storage (BIND, DATA, ARGS)
+	$(BIN) serve --bind $(BIND) --data $(DATA) $(ARGS)
+
+# The race detector needs a C compiler; everything else comes with Go.
+tools:
+	@command -v gcc >/dev/null 2>&1 || command -v cc >/dev/null 2>&1 || \
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends gcc libc6-dev; }
+
+test: tools ## install what the tests need and run all of them with the race detector
+	$(GO) vet ./...
+	$(GO) test -race -timeout 15m ./...
+
+lint: ## hold the house's rules: imports, names, clocks, formats
+	$(GO) vet ./...
+	$(GO) test -count=1 ./internal/lint/...
+
+bench: build ## measure beside etcd and SQLite; writes docs/benchmarks.md (ONLY=posts,reads for a part)
+	sh bench/peers.sh
+	cd bench && $(GO) build -trimpath -o ../bin/abagraph-bench .
+	bin/abagraph-bench -server $(BIN) -repo . -out docs/benchmarks.md -only '$(ONLY)'
+
+bench-quick: build ## the same, small and short, to see that it works; writes nothing
+	sh bench/peers.sh
+	cd bench && $(GO) build -trimpath -o ../bin/abagraph-bench .
+	bin/abagraph-bench -server $(BIN) -repo . -quick -only '$(ONLY)'
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	@set -e; for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "== $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+soak: ## run the randomized tests again and again for SOAK, each time with new seeds
+	@end=$$(( $$(date +%s) + $$(echo $(SOAK) | sed 's/m$$/*60/; s/h$$/*3600/; s/s$$//') )); \
+	while [ $$(date +%s) -lt $$end ]; do \
+		$(GO) test -race -count=1 -timeout 60m ./... || exit 1; \
+	done
+
+clean: ## remove what was built; data is left alone
+	rm -rf bin
