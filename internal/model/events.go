@@ -1,0 +1,77 @@
+package model
+
+import (
+	"slices"
+
+	"abagraph/fact"
+)
+
+// event is one change, told by ids: it is read back as the facts were at its
+// tx, and one whose fact has since been deleted is not told any more (C-33).
+type event struct {
+	op    fact.Op
+	tx    uint64
+	id    fact.ID
+	ended []fact.ID
+	// expired is what is still told of a fact that the sweep deleted.
+	expired *fact.Fact
+}
+
+// tellAssert adds the events of one assert: its fact, with what it ended or
+// moved, then each continuation.
+func (d *draft) tellAssert(r *fact.AssertResult) {
+	e := event{op: fact.OpAssert, tx: d.tx, id: r.Fact.ID}
+	for i := range r.Superseded {
+		e.ended = append(e.ended, r.Superseded[i].ID)
+	}
+	for i := range r.Moved {
+		e.ended = append(e.ended, r.Moved[i].ID)
+	}
+	d.asserts = append(d.asserts, e)
+	for i := range r.Continuations {
+		d.asserts = append(d.asserts, event{op: fact.OpAssert, tx: d.tx, id: r.Continuations[i].ID})
+	}
+}
+
+func (d *draft) tell(op fact.Op, id fact.ID) {
+	d.others = append(d.others, event{op: op, tx: d.tx, id: id})
+}
+
+func (d *draft) tellExpired(v *version) {
+	d.others = append(d.others, event{op: fact.OpExpire, tx: d.tx, id: v.ID, expired: &fact.Fact{
+		ID: v.ID, Tenant: v.Tenant, Branch: v.Branch, Subject: v.Subject, Predicate: v.Predicate,
+		ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, StatedFrom: v.StatedFrom, StatedUntil: v.StatedUntil,
+		RecordedAt: v.RecordedAt, DeclaredKnownAt: v.DeclaredKnownAt, Status: v.Status, Tx: d.tx,
+	}})
+}
+
+// Events replays every event after a tx, as the facts were at each one's tx.
+func (m *Model) Events(scope fact.Scope, after uint64) []fact.Event {
+	var list []fact.Event
+	for _, e := range m.events {
+		f := e.expired
+		if f == nil {
+			f = m.at(e.id, e.tx)
+		}
+		if e.tx <= after || f == nil || !within(scope, f) {
+			continue
+		}
+		told := fact.Event{Op: e.op, Tx: e.tx, Fact: *f}
+		for _, id := range e.ended {
+			if ended := m.at(id, e.tx); ended != nil {
+				told.Superseded = append(told.Superseded, *ended)
+			}
+		}
+		list = append(list, told)
+	}
+	return list
+}
+
+// at returns the version of a fact that a tx made.
+func (m *Model) at(id fact.ID, tx uint64) *fact.Fact {
+	i := slices.IndexFunc(m.versions, func(v version) bool { return v.ID == id && v.Tx == tx })
+	if i < 0 {
+		return nil
+	}
+	return &m.versions[i].Fact
+}

@@ -1,0 +1,81 @@
+package model
+
+import (
+	"slices"
+
+	"abagraph/fact"
+)
+
+const (
+	keptFor       fact.Instant = 24 * 60 * 60 * 1000 // milliseconds
+	keptPerTenant              = 10_000
+)
+
+// outcome is what a request with an idempotency key was told (C-31).
+type outcome struct {
+	req    *fact.Request
+	result *fact.Result
+}
+
+// recall answers a request from the outcome of the same key: once more, if it
+// is the same request, with a refusal, if it is another.
+func (m *Model) recall(req *fact.Request) *fact.Result {
+	if req.Idem == nil {
+		return nil
+	}
+	i := slices.IndexFunc(m.kept, func(o outcome) bool { return o.ofKey(req) })
+	if i < 0 || m.last-m.kept[i].result.RecordedAt >= keptFor {
+		return nil
+	}
+	if m.kept[i].req.Idem.Hash != req.Idem.Hash {
+		return m.refused(fact.Errorf(fact.Conflict, "the idempotency key was used for another request"))
+	}
+	again := *m.kept[i].result
+	again.Replayed = true
+	return &again
+}
+
+// remember stores the outcome of a request that has a key, refusals included.
+func (m *Model) remember(req *fact.Request, result *fact.Result) {
+	if req.Idem == nil {
+		return
+	}
+	m.kept = slices.DeleteFunc(m.kept, func(o outcome) bool { return o.ofKey(req) })
+	m.kept = append(m.kept, outcome{req, result})
+	count := 0
+	for i := len(m.kept) - 1; i >= 0; i-- {
+		if m.kept[i].req.Tenant != req.Tenant {
+			continue
+		}
+		if count++; count > keptPerTenant {
+			m.kept = slices.Delete(m.kept, i, i+1)
+		}
+	}
+}
+
+func (o *outcome) ofKey(req *fact.Request) bool {
+	a, b := o.req.Idem, req.Idem
+	return o.req.Tenant == req.Tenant && a.Key == b.Key && a.Method == b.Method && a.Path == b.Path
+}
+
+// tells reports whether an outcome tells of purged facts: by a subject it
+// names, or by an id.
+func (o *outcome) tells(names func(tenant, subject string) bool, gone []version) bool {
+	if w := o.req.Write; w != nil {
+		for i := range w.Guards {
+			if names(o.req.Tenant, w.Guards[i].Subject) {
+				return true
+			}
+		}
+		for i := range w.Asserts {
+			if names(o.req.Tenant, w.Asserts[i].Subject) {
+				return true
+			}
+		}
+	}
+	met := slices.Clone(o.result.RetractedIDs)
+	if o.result.Err != nil {
+		met = append(met, o.result.Err.IDs...)
+	}
+	return slices.ContainsFunc(ids(gone), func(id fact.ID) bool { return slices.Contains(met, id) })
+}

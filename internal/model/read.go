@@ -1,0 +1,180 @@
+package model
+
+import (
+	"slices"
+
+	"abagraph/fact"
+)
+
+// view returns the facts of a scope as they were at one point of record time,
+// and the now of that point (C-20 to C-22).
+func (m *Model) view(scope fact.Scope, at fact.At) (rows []version, now fact.Instant) {
+	now = at.Now
+	counts := func(*version) bool { return true }
+	switch {
+	case at.Pinned:
+		counts = func(v *version) bool { return v.Tx <= at.Tx }
+		if at.Tx > 0 && at.Tx <= m.Tx() {
+			now = m.times[at.Tx-1]
+		}
+	case at.KnownAt.Given() && at.NoBackfill:
+		now = at.KnownAt
+		counts = func(v *version) bool { return v.VersionAt <= at.KnownAt }
+	case at.KnownAt.Given():
+		now = at.KnownAt
+		counts = func(v *version) bool { return v.VersionKnownAt <= at.KnownAt }
+	}
+	rows = m.rows(func(v *version) bool { return within(scope, &v.Fact) && counts(v) })
+	return rows, now
+}
+
+func within(scope fact.Scope, f *fact.Fact) bool {
+	return f.Branch == scope.Branch && (scope.All || f.Tenant == scope.Tenant)
+}
+
+// Facts answers a query, in the order of lists (C-20 to C-25).
+func (m *Model) Facts(q *fact.Query) []fact.Fact {
+	rows, now := m.view(q.Scope, q.At)
+	rows = only(rows, func(v *version) bool {
+		return (q.Subject == "" || v.Subject == q.Subject) &&
+			(q.Predicate == "" || v.Predicate == q.Predicate) &&
+			(len(q.Objects) == 0 || slices.ContainsFunc(q.Objects, v.Object.Equal)) &&
+			(!q.TxGtGiven || v.Tx > q.TxGt) && wanted(q, v, now)
+	})
+	limit := q.Limit
+	if limit == 0 {
+		limit = fact.DefaultLimit
+	}
+	if !q.TxGtGiven {
+		rows = newestFirst(rows)
+		return facts(rows[:min(limit, len(rows))])
+	}
+	return facts(wholeTxs(oldestFirst(rows), limit))
+}
+
+// wanted judges status and valid time.
+func wanted(q *fact.Query, v *version, now fact.Instant) bool {
+	retracted := q.IncludeRetracted && v.Status == fact.Retracted
+	switch asOf := q.At.AsOf; {
+	case q.StatusGiven:
+		return q.Statuses.Has(v.Status) && (!asOf.Given() || v.Holds(asOf))
+	case asOf.Given():
+		return (stands(v) || retracted) && v.Holds(asOf)
+	case q.TxGtGiven:
+		return true
+	}
+	return v.Status == fact.Active && v.Holds(now) || retracted
+}
+
+// wholeTxs cuts a page between two tx; a first tx larger than the limit comes
+// whole (C-24).
+func wholeTxs(rows []version, limit int) []version {
+	if len(rows) <= limit {
+		return rows
+	}
+	end := limit
+	for end > 0 && rows[end-1].Tx == rows[end].Tx {
+		end--
+	}
+	if end == 0 {
+		for end = 1; end < len(rows) && rows[end].Tx == rows[0].Tx; {
+			end++
+		}
+	}
+	return rows[:end]
+}
+
+// Fact returns one fact, of whatever status, with every piece of its statement
+// by valid_from; nil if there is none (C-16).
+func (m *Model) Fact(scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, []fact.Fact) {
+	rows, _ := m.view(scope, at)
+	named := only(rows, func(v *version) bool { return v.ID == id })
+	if len(named) == 0 {
+		return nil, nil
+	}
+	return &named[0].Fact, facts(piecesOf(&named[0], rows))
+}
+
+func piecesOf(f *version, rows []version) []version {
+	return byTime(only(rows, func(v *version) bool {
+		return v.Tenant == f.Tenant && v.Statement() == f.Statement()
+	}))
+}
+
+// History returns the life of one fact; nil if there is none (C-58).
+func (m *Model) History(scope fact.Scope, id fact.ID) *fact.History {
+	rows, _ := m.view(scope, fact.Present(m.last))
+	named := only(rows, func(v *version) bool { return v.ID == id })
+	if len(named) == 0 {
+		return nil
+	}
+	f := &named[0]
+	pieces := piecesOf(f, rows)
+	versions := only(m.versions, func(v *version) bool { return contains(pieces, v) })
+	timeline := byTime(only(rows, func(v *version) bool {
+		return v.Tenant == f.Tenant && v.Subject == f.Subject && v.Predicate == f.Predicate
+	}))
+	return &fact.History{
+		Fact: f.Fact, Pieces: facts(pieces), Versions: facts(oldestFirst(versions)), Timeline: facts(timeline),
+	}
+}
+
+// Entities lists the subjects of any fact, each with the number of its facts
+// that hold, in the order of their bytes.
+func (m *Model) Entities(q *fact.EntityQuery) []fact.Entity {
+	rows, now := m.view(q.Scope, q.At)
+	var list []fact.Entity
+	for _, subject := range page(q, rows, func(v *version) string { return v.Subject }) {
+		holding := only(rows, func(v *version) bool {
+			return v.Subject == subject && wanted(&fact.Query{At: q.At}, v, now)
+		})
+		list = append(list, fact.Entity{ID: subject, FactCount: len(holding)})
+	}
+	return list
+}
+
+// Predicates lists the predicates of any fact in the order of their bytes.
+func (m *Model) Predicates(q *fact.EntityQuery) []string {
+	rows, _ := m.view(q.Scope, q.At)
+	return page(q, rows, func(v *version) string { return v.Predicate })
+}
+
+// page lists the distinct names after q.After, as many as its limit allows.
+func page(q *fact.EntityQuery, rows []version, name func(*version) string) []string {
+	names := slices.DeleteFunc(names(rows, name), func(s string) bool { return s <= q.After })
+	limit := q.Limit
+	if limit == 0 {
+		limit = fact.DefaultLimit
+	}
+	return names[:min(limit, len(names))]
+}
+
+func names(rows []version, name func(*version) string) []string {
+	var list []string
+	for i := range rows {
+		list = append(list, name(&rows[i]))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Stats counts the facts of a scope by status. Who may see one tenant only
+// counts one tenant; the ownerless scope is none.
+func (m *Model) Stats(scope fact.Scope) fact.Stats {
+	rows, _ := m.view(scope, fact.Present(m.last))
+	count := func(s fact.Status) uint64 {
+		return uint64(len(only(rows, func(v *version) bool { return v.Status == s })))
+	}
+	stats := fact.Stats{
+		Active: count(fact.Active), Candidate: count(fact.Candidate),
+		Superseded: count(fact.Superseded), Retracted: count(fact.Retracted),
+		Entities:   uint64(len(names(rows, func(v *version) string { return v.Subject }))),
+		Predicates: uint64(len(names(rows, func(v *version) string { return v.Predicate }))),
+		Tenants:    1,
+	}
+	if scope.All {
+		owned := only(rows, func(v *version) bool { return v.Tenant != "" })
+		stats.Tenants = uint64(len(names(owned, func(v *version) string { return v.Tenant })))
+	}
+	return stats
+}
