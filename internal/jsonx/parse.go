@@ -194,11 +194,11 @@ func (p *parser) array(depth int) (Value, *failure) {
 		p.pos++
 		return Value{Kind: Array, Raw: p.text[start:p.pos]}, nil
 	}
-	for {
+	for i := 0; ; i++ {
 		p.skipSpace()
 		v, fail := p.value(depth + 1)
 		if fail != nil {
-			return Value{}, fail.under("[" + strconv.Itoa(len(p.stack)-mark) + "]")
+			return Value{}, fail.under("[" + strconv.Itoa(i) + "]")
 		}
 		p.stack = append(p.stack, v)
 		more, fail := p.more(']', "an array")
