@@ -1,0 +1,43 @@
+package memory
+
+import (
+	"context"
+
+	"abagraph/fact"
+)
+
+// Engine is the replicated log with its state machine, as seen from one node.
+// Its errors are fact.Errors: NoLeader, Timeout (the outcome is unknown, C-32),
+// RateLimited and Closed.
+type Engine interface {
+	// Propose has a request committed and applied. A refusal judged in apply is
+	// Result.Err, not the error.
+	Propose(ctx context.Context, r *fact.Request) (*fact.Result, error)
+	// Basis waits until this node may answer a read at the level, having
+	// applied at least minTx (C-26).
+	Basis(ctx context.Context, level fact.Level, minTx uint64) (fact.Basis, error)
+	// WaitTx waits until this node has applied a tx.
+	WaitTx(ctx context.Context, tx uint64) error
+	// Position is where this node stands.
+	Position() fact.Position
+}
+
+// View is one consistent state of the store. It must be closed.
+type View interface {
+	Position() fact.Position
+	Facts(ctx context.Context, q *fact.Query) (*fact.Page, error)
+	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, []fact.Fact, error)
+	History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact.History, error)
+	Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error)
+	Predicates(ctx context.Context, scope fact.Scope, at fact.At, after string, limit int) ([]string, error)
+	Stats(ctx context.Context, scope fact.Scope) (fact.Stats, error)
+	Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPage, error)
+	PurgeCount(ctx context.Context, scope fact.Scope, p fact.Purge) (uint64, error)
+	Tenants(ctx context.Context) ([]fact.TenantRecord, error)
+	Tenant(ctx context.Context, id string) (*fact.TenantRecord, error)
+	Keys(ctx context.Context, tenant string) ([]fact.Key, error)
+	KeyByHash(ctx context.Context, hash [32]byte) (*fact.Key, error)
+	TxAt(ctx context.Context, t fact.Instant) (uint64, error)
+	RecordTime(ctx context.Context, tx uint64) (fact.Instant, error)
+	Close()
+}

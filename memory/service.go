@@ -1,0 +1,104 @@
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"abagraph/fact"
+)
+
+// DefaultTimeout bounds the waiting of one read or write.
+const DefaultTimeout = 10 * time.Second
+
+// DefaultTenant is where reads and writes go while no key is configured (C-41).
+const DefaultTenant = "default"
+
+// Options are what a Service needs. Engine and View are required.
+type Options struct {
+	Engine Engine
+	// View opens a consistent state of this node's store.
+	View func() (View, error)
+	// Leads tells whether this node leads the cluster and has applied all that
+	// was committed before it led. Without it, a write by a tenant's key waits
+	// until this node knows of every revoked key.
+	Leads func() bool
+	// RegistryVersion is a number that changes with every change to the tenants
+	// and keys that this node has applied. Without it, the tx stands in.
+	RegistryVersion func() uint64
+	// AdminKey is the operator's key; "" turns auth off (C-41).
+	AdminKey string
+	// Threshold is the confidence below which a fact is a candidate (C-7);
+	// nil = fact.DefaultThreshold.
+	Threshold *float64
+	// Timeout bounds the waiting of one read or write; 0 = DefaultTimeout.
+	Timeout time.Duration
+	// Now reads the clock from which ids take their time; nil = time.Now.
+	Now func() time.Time
+}
+
+// Service is the door. It is safe for concurrent use.
+type Service struct {
+	engine    Engine
+	view      func() (View, error)
+	leads     func() bool
+	version   func() uint64
+	adminHash [sha256.Size]byte
+	auth      bool
+	threshold float64
+	timeout   time.Duration
+	now       func() time.Time
+	keys      keyCache
+}
+
+// New makes a Service.
+func New(o Options) (*Service, error) {
+	if o.Engine == nil || o.View == nil {
+		return nil, errors.New("memory: an engine and a view are required")
+	}
+	s := &Service{
+		engine: o.Engine, view: o.View, leads: o.Leads, version: o.RegistryVersion, auth: o.AdminKey != "",
+		threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now,
+	}
+	if s.auth {
+		s.adminHash = sha256.Sum256([]byte(o.AdminKey))
+	}
+	if o.Threshold != nil {
+		s.threshold = *o.Threshold
+	}
+	if !(s.threshold >= 0 && s.threshold <= 1) {
+		return nil, fmt.Errorf("memory: the candidate threshold must be from 0 to 1, not %v", s.threshold)
+	}
+	if s.timeout <= 0 {
+		s.timeout = DefaultTimeout
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.version == nil {
+		s.version = func() uint64 { return o.Engine.Position().Tx }
+	}
+	if s.leads == nil {
+		s.leads = func() bool { return false }
+	}
+	return s, nil
+}
+
+// Position is where this node stands, without asking anyone.
+func (s *Service) Position() fact.Position { return s.engine.Position() }
+
+// Ready reports an error while this node cannot answer a linearizable read.
+func (s *Service) Ready(ctx context.Context) error {
+	_, err := s.engine.Basis(ctx, fact.Linearizable, 0)
+	return err
+}
+
+// newID makes the id of a fact or key (C-2).
+func (s *Service) newID() fact.ID {
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // it never fails: the runtime stops the process rather
+	return fact.NewID(fact.Instant(s.now().UnixMilli()), random)
+}

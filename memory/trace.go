@@ -1,0 +1,99 @@
+package memory
+
+import (
+	"strconv"
+	"time"
+
+	"abagraph/internal/jsonx"
+)
+
+// Trace measures one request for explain=1 (C-27). A nil Trace measures nothing,
+// so that callers need not ask. It is not safe for concurrent use.
+type Trace struct {
+	Op    string
+	Plan  string
+	start time.Time
+	last  time.Time
+	stats []byte
+	steps []byte
+}
+
+// NewTrace starts to measure.
+func NewTrace() *Trace {
+	now := time.Now()
+	return &Trace{start: now, last: now}
+}
+
+// Name says what was done and by what plan.
+func (t *Trace) Name(op, plan string) {
+	if t != nil {
+		t.Op, t.Plan = op, plan
+	}
+}
+
+// Step ends a phase that began where the last one ended.
+func (t *Trace) Step(phase, detail string) {
+	if t == nil {
+		return
+	}
+	now := time.Now()
+	t.steps = separate(t.steps)
+	t.steps = append(t.steps, `{"phase":`...)
+	t.steps = jsonx.AppendString(t.steps, phase)
+	t.steps = append(t.steps, `,"ms":`...)
+	t.steps = appendMillis(t.steps, now.Sub(t.last))
+	if detail != "" {
+		t.steps = append(t.steps, `,"detail":`...)
+		t.steps = jsonx.AppendString(t.steps, detail)
+	}
+	t.steps = append(t.steps, '}')
+	t.last = now
+}
+
+// Int adds a count to the stats.
+func (t *Trace) Int(name string, n int) {
+	if t != nil {
+		t.stats = strconv.AppendInt(t.stat(name), int64(n), 10)
+	}
+}
+
+// Text adds a word to the stats.
+func (t *Trace) Text(name, value string) {
+	if t != nil {
+		t.stats = jsonx.AppendString(t.stat(name), value)
+	}
+}
+
+// Bool adds a yes or no to the stats.
+func (t *Trace) Bool(name string, value bool) {
+	if t != nil {
+		t.stats = strconv.AppendBool(t.stat(name), value)
+	}
+}
+
+func (t *Trace) stat(name string) []byte {
+	return append(jsonx.AppendString(separate(t.stats), name), ':')
+}
+
+// Append ends the measurement and appends the explain object.
+func (t *Trace) Append(dst []byte) []byte {
+	dst = append(dst, `{"op":`...)
+	dst = jsonx.AppendString(dst, t.Op)
+	dst = append(dst, `,"plan":`...)
+	dst = jsonx.AppendString(dst, t.Plan)
+	dst = append(append(dst, `,"stats":{`...), t.stats...)
+	dst = append(append(dst, `},"steps":[`...), t.steps...)
+	dst = append(dst, `],"total_ms":`...)
+	return append(appendMillis(dst, time.Since(t.start)), '}')
+}
+
+func separate(dst []byte) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+func appendMillis(dst []byte, d time.Duration) []byte {
+	return strconv.AppendFloat(dst, float64(d.Microseconds())/1000, 'f', -1, 64)
+}

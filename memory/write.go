@@ -1,0 +1,100 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"abagraph/fact"
+)
+
+// WriteOptions go with every write.
+type WriteOptions struct {
+	Branch string // "" = main
+	// Idem makes the write safe to retry (C-31).
+	Idem *fact.Idempotency
+}
+
+// MaxIdempotencyKey is the most bytes of an Idempotency-Key.
+const MaxIdempotencyKey = 255
+
+// CheckIdempotencyKey refuses a key that is empty, too long, or not printable.
+func CheckIdempotencyKey(key string) error {
+	if key == "" || len(key) > MaxIdempotencyKey {
+		return fact.Invalid("Idempotency-Key", "must have 1 to 255 characters")
+	}
+	for i := 0; i < len(key); i++ {
+		if key[i] <= 0x20 || key[i] >= 0x7f {
+			return fact.Invalid("Idempotency-Key", "may hold only printable ASCII characters, and no space")
+		}
+	}
+	return nil
+}
+
+// Assert writes one statement (C-10 to C-15). Where the request was judged and
+// refused, the error is that refusal and the result tells at which tx.
+func (s *Service) Assert(ctx context.Context, c Caller, o WriteOptions, a *fact.Assert, trace *Trace) (*fact.Result, error) {
+	return s.Transact(ctx, c, o, &fact.Write{Asserts: []fact.Assert{*a}}, trace)
+}
+
+// Retract ends a statement (C-16). The id is opaque.
+func (s *Service) Retract(ctx context.Context, c Caller, o WriteOptions, id string, trace *Trace) (*fact.Result, error) {
+	parsed, ok := fact.ParseID(id)
+	if !ok {
+		if err := c.Require(fact.RoleWrite); err != nil {
+			return nil, err
+		}
+		return nil, NoFact(id)
+	}
+	w := &fact.Write{Retracts: []fact.Retract{{ID: parsed, KnownAt: fact.NoInstant}}}
+	return s.Transact(ctx, c, o, w, trace)
+}
+
+// Transact writes a batch, all or nothing (C-34). It gives each assert its id.
+func (s *Service) Transact(ctx context.Context, c Caller, o WriteOptions, w *fact.Write, trace *Trace) (*fact.Result, error) {
+	if err := c.Require(fact.RoleWrite); err != nil {
+		return nil, err
+	}
+	for i := range w.Asserts {
+		if w.Asserts[i].ID.IsZero() {
+			w.Asserts[i].ID = s.newID()
+		}
+	}
+	r := fact.Request{Tenant: c.Tenant, Branch: o.Branch, Write: w}
+	if r.Branch == "" {
+		r.Branch = fact.MainBranch
+	}
+	return s.propose(ctx, c, o, &r, trace)
+}
+
+// propose sends a request through the log.
+func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact.Request, trace *Trace) (*fact.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if err := s.confirm(ctx, c); err != nil {
+		return nil, err
+	}
+	r.Actor, r.Threshold, r.Idem = c.Actor, s.threshold, o.Idem
+	trace.Step("validate", "")
+	result, err := s.engine.Propose(ctx, r)
+	if err != nil {
+		return nil, unknownOutcome(err)
+	}
+	trace.Step("commit", "")
+	if result.Err != nil {
+		return result, result.Err
+	}
+	return result, nil
+}
+
+// unknownOutcome says of a write that timed out that it may have happened
+// (C-32).
+func unknownOutcome(err error) error {
+	if fact.CodeOf(err) == "" && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		return &fact.Error{Code: fact.Timeout, Message: "the outcome is unknown: the write may or may not have been applied; retry it with the same Idempotency-Key"}
+	}
+	if fact.CodeOf(err) == "" {
+		return fmt.Errorf("propose a write: %w", err)
+	}
+	return err
+}
