@@ -2,6 +2,7 @@ package model
 
 import (
 	"math/rand/v2"
+	"strconv"
 
 	"abagraph/fact"
 )
@@ -33,16 +34,17 @@ type Random struct {
 
 	rnd   *rand.Rand
 	clock fact.Instant
-	start fact.Instant    // the grid of valid times begins here
-	ids   []fact.ID       // of every fact that was seen
-	keyed []*fact.Request // those that may come again with their keys
+	ids   map[string][]fact.ID // of every fact that was seen, by tenant
+	said  []fact.Assert        // what may be said again
+	keyed []*fact.Request      // those that may come again with their keys
 }
 
-// The alphabets. One number is written in two ways, and one text looks like it.
+// The alphabets; what stands in one more often is picked more often. One number
+// is written in two ways, and one text looks like it.
 var (
-	tenants    = []string{"ta", "tb"}
-	subjects   = []string{"Person:a", "Person:b", "Job:c"}
-	predicates = []string{"likes", "works_at"}
+	tenants    = []string{"ta", "ta", "ta", "tb"}
+	subjects   = []string{"Person:a", "Person:a", "Person:b", "Job:c"}
+	predicates = []string{"works_at", "works_at", "works_at", "likes"}
 	objects    = []fact.Object{
 		fact.TextObject("Org:x"), fact.TextObject("1"),
 		{Kind: fact.Number, Text: "1"}, {Kind: fact.Number, Text: "1.0"}, {Kind: fact.Null},
@@ -53,15 +55,14 @@ var (
 
 const (
 	gridStep fact.Instant = 20 // milliseconds
-	gridSize              = 8
-	aDay     fact.Instant = keptFor
+	gridSize              = 9
 )
 
 // NewRandom makes a source of steps and queries.
 func NewRandom(seed uint64) *Random {
 	const epoch fact.Instant = 1_700_000_000_000
 	return &Random{
-		Model: New(), rnd: rand.New(rand.NewPCG(seed, 0)), clock: epoch, start: epoch,
+		Model: New(), rnd: rand.New(rand.NewPCG(seed, 0)), clock: epoch, ids: map[string][]fact.ID{},
 	}
 }
 
@@ -87,7 +88,7 @@ func (r *Random) Step() Step {
 		r.keyed = nil
 	}
 	if result := s.Apply(r.Model); result != nil {
-		r.learn(result)
+		r.learn(s.Request.Tenant, result)
 	}
 	return s
 }
@@ -99,19 +100,18 @@ func (r *Random) tick() {
 	case r.oneIn(15):
 		r.clock -= fact.Instant(r.rnd.IntN(15))
 	case r.oneIn(120):
-		r.clock += aDay + 1
-		r.start = r.clock
+		r.clock += keptFor + 1
 	default:
 		r.clock += fact.Instant(r.rnd.IntN(6))
 	}
 }
 
-func (r *Random) learn(result *fact.Result) {
+func (r *Random) learn(tenant string, result *fact.Result) {
 	for i := range result.Asserts {
 		a := &result.Asserts[i]
-		r.ids = append(r.ids, a.Fact.ID)
+		r.ids[tenant] = append(r.ids[tenant], a.Fact.ID)
 		for j := range a.Continuations {
-			r.ids = append(r.ids, a.Continuations[j].ID)
+			r.ids[tenant] = append(r.ids[tenant], a.Continuations[j].ID)
 		}
 	}
 }
@@ -124,11 +124,11 @@ func (r *Random) request() *fact.Request {
 	if r.oneIn(60) {
 		req.Purge = r.purge()
 	} else {
-		req.Write = r.write()
+		req.Write = r.write(req.Tenant)
 	}
 	if r.oneIn(5) {
 		req.Idem = &fact.Idempotency{
-			Key: pick(r, []string{"k1", "k2", "k3", "k4", "k5", "k6"}), Method: "POST", Path: "/api/transact",
+			Key: strconv.Itoa(r.rnd.IntN(20)), Method: "POST", Path: "/api/transact",
 			Hash: [32]byte{byte(r.rnd.IntN(256)), byte(r.rnd.IntN(256))},
 		}
 		r.keyed = append(r.keyed, req)
@@ -166,7 +166,7 @@ func (r *Random) purge() *fact.Purge {
 	return p
 }
 
-func (r *Random) write() *fact.Write {
+func (r *Random) write(tenant string) *fact.Write {
 	w := &fact.Write{}
 	if r.oneIn(6) {
 		w.Backfill = r.backfill()
@@ -178,7 +178,7 @@ func (r *Random) write() *fact.Write {
 		})
 	}
 	for r.oneIn(6) {
-		w.Retracts = append(w.Retracts, fact.Retract{ID: r.anyID(), KnownAt: r.declared(w)})
+		w.Retracts = append(w.Retracts, fact.Retract{ID: r.anyID(tenant), KnownAt: r.declared(w)})
 	}
 	if len(w.Retracts) > 0 && r.oneIn(2) {
 		return w
@@ -191,6 +191,16 @@ func (r *Random) write() *fact.Write {
 }
 
 func (r *Random) assert(w *fact.Write) fact.Assert {
+	a := r.newAssert(w)
+	if len(r.said) > 0 && r.oneIn(4) {
+		a = pick(r, r.said[max(0, len(r.said)-20):])
+		a.ID, a.KnownAt = r.newID(), r.declared(w)
+	}
+	r.said = append(r.said, a)
+	return a
+}
+
+func (r *Random) newAssert(w *fact.Write) fact.Assert {
 	a := fact.Assert{
 		ID: r.newID(), Subject: pick(r, subjects), Predicate: pick(r, predicates), Object: pick(r, objects),
 		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: pick(r, confidences),
@@ -199,8 +209,13 @@ func (r *Random) assert(w *fact.Write) fact.Assert {
 	if r.oneIn(2) {
 		a.ValidFrom = r.valid()
 	}
-	if r.oneIn(3) {
-		a.ValidUntil = r.valid() + gridStep*2
+	switch {
+	case r.oneIn(30):
+		a.ValidUntil = r.valid() // often too early
+	case r.oneIn(2) && a.ValidFrom.Given():
+		a.ValidUntil = a.ValidFrom + gridStep*fact.Instant(1+r.rnd.IntN(5))
+	case r.oneIn(3):
+		a.ValidUntil = r.clock - r.clock%gridStep + gridStep*fact.Instant(1+r.rnd.IntN(4))
 	}
 	if r.oneIn(4) {
 		a.Properties = []byte(`{"note":"n"}`)
@@ -227,12 +242,12 @@ func (r *Random) declared(w *fact.Write) fact.Instant {
 	return r.clock + 10 - fact.Instant(r.rnd.IntN(100))
 }
 
-// valid returns a valid time: on the grid, or the clock's own.
+// valid returns a valid time: on the grid around the clock, or the clock's own.
 func (r *Random) valid() fact.Instant {
 	if r.oneIn(10) {
 		return r.clock
 	}
-	return r.start + gridStep*fact.Instant(r.rnd.IntN(gridSize))
+	return r.clock - r.clock%gridStep + gridStep*fact.Instant(r.rnd.IntN(gridSize)-gridSize/2)
 }
 
 func (r *Random) source() *string {
@@ -247,12 +262,17 @@ func (r *Random) source() *string {
 	return &s
 }
 
-func (r *Random) anyID() fact.ID {
-	if len(r.ids) == 0 || r.oneIn(15) {
+// anyID returns the id of a fact that was seen, seldom of another tenant's or
+// of none.
+func (r *Random) anyID(tenant string) fact.ID {
+	if r.oneIn(15) {
+		tenant = pick(r, tenants)
+	}
+	seen := r.ids[tenant]
+	if len(seen) == 0 || r.oneIn(15) {
 		return r.newID()
 	}
-	recent := r.ids[max(0, len(r.ids)-30):]
-	return pick(r, recent)
+	return pick(r, seen[max(0, len(seen)-20):])
 }
 
 func (r *Random) newID() fact.ID {

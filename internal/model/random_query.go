@@ -1,6 +1,10 @@
 package model
 
-import "abagraph/fact"
+import (
+	"slices"
+
+	"abagraph/fact"
+)
 
 // Scope returns a tenant's scope, or that of all.
 func (r *Random) Scope() fact.Scope {
@@ -38,7 +42,7 @@ func (r *Random) Query() *fact.Query {
 func (r *Random) EntityQuery() *fact.EntityQuery {
 	q := &fact.EntityQuery{Scope: r.Scope(), At: r.At()}
 	if r.oneIn(3) {
-		q.After = pick(r, append(predicates, subjects...))
+		q.After = pick(r, slices.Concat(predicates, subjects))
 	}
 	if r.oneIn(3) {
 		q.Limit = 1 + r.rnd.IntN(2)
@@ -63,7 +67,7 @@ func (r *Random) At() fact.At {
 }
 
 // ID returns the id of a fact that was seen, or of none.
-func (r *Random) ID() fact.ID { return r.anyID() }
+func (r *Random) ID() fact.ID { return r.anyID(pick(r, tenants)) }
 
 func (r *Random) tx() uint64 { return r.rnd.Uint64N(r.Model.Tx() + 1) }
 
