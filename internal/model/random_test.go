@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	seeds = 12
-	steps = 120
+	seeds = 10
+	steps = 100
 )
 
 // The past does not change: what was read at a tx is read again with tx=N

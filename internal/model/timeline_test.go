@@ -307,7 +307,6 @@ func TestTimeline_MixedEventsInEveryOrder(t *testing.T) {
 		{{0, 0}, {4, 3}, {6, 0}, {-1, 0}, {9, 2}},
 		{{2, 0}, {-1, 0}, {6, 3}, {-1, 2}, {5, 0}},
 		{{-1, 0}, {-1, 3}, {-1, 0}, {5, 0}, {3, 4}},
-		{{-1, 0}, {-1, 2}, {-1, 1}, {-1, 0}, {-1, 4}},
 	} {
 		worlds(shapes, func(events []told) { mixed(t, nil, events, &line{Model: New()}, newPointwise()) })
 	}
