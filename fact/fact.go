@@ -53,6 +53,9 @@ type Fact struct {
 	// Pending marks a close that lies in the future: the fact is active until
 	// then, and the sweep supersedes it when due (C-13).
 	Pending bool
+	// Promoted marks a superseded fact that was a candidate until another one
+	// confirmed it: it never held, and is no statement that stands (C-15).
+	Promoted bool
 }
 
 // Statement returns the id of the statement's first piece.

@@ -21,6 +21,19 @@ func (id ID) String() string {
 // AppendText appends the canonical form.
 func (id ID) AppendText(dst []byte) ([]byte, error) { return id.appendTo(dst), nil }
 
+// MarshalText returns the canonical form.
+func (id ID) MarshalText() ([]byte, error) { return id.appendTo(nil), nil }
+
+// UnmarshalText reads the canonical form.
+func (id *ID) UnmarshalText(text []byte) error {
+	parsed, ok := ParseID(string(text))
+	if !ok {
+		return Invalid("id", "is not a fact id: "+quote(string(text)))
+	}
+	*id = parsed
+	return nil
+}
+
 func (id ID) appendTo(dst []byte) []byte {
 	for i, part := range [...][2]int{{0, 4}, {4, 6}, {6, 8}, {8, 10}, {10, 16}} {
 		if i > 0 {

@@ -15,6 +15,7 @@ type Request struct {
 	Branch    string
 	Actor     string // the name of the key that asked, never the key
 	Threshold float64
+	Explain   bool // count what holds before and after each assert
 	Idem      *Idempotency
 
 	Write    *Write

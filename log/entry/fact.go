@@ -17,13 +17,16 @@ const (
 	flagSupersededBy
 )
 
+// flagPromoted shares the byte of the policy, which needs two bits.
+const flagPromoted = 0x80
+
 // AppendFact appends the bytes of one fact.
 func AppendFact(dst []byte, f *fact.Fact) []byte {
 	w := writer{dst}
 	w.byte(factVersion)
 	w.byte(factFlags(f))
 	w.byte(byte(f.Status))
-	w.byte(byte(f.Policy))
+	w.byte(policyByte(f))
 	w.id(f.ID)
 	w.string(f.Tenant)
 	w.string(f.Branch)
@@ -59,6 +62,13 @@ func AppendFact(dst []byte, f *fact.Fact) []byte {
 	return w.b
 }
 
+func policyByte(f *fact.Fact) byte {
+	if f.Promoted {
+		return byte(f.Policy) | flagPromoted
+	}
+	return byte(f.Policy)
+}
+
 func factFlags(f *fact.Fact) byte {
 	var flags byte
 	set := func(flag byte, on bool) {
@@ -91,7 +101,8 @@ func (r *reader) fact() (f fact.Fact) {
 	}
 	flags := r.byte()
 	f.Status = fact.Status(r.byte())
-	f.Policy = fact.Policy(r.byte())
+	policy := r.byte()
+	f.Policy, f.Promoted = fact.Policy(policy&^flagPromoted), policy&flagPromoted != 0
 	f.Dated = flags&flagDated != 0
 	f.Transient = flags&flagTransient != 0
 	f.Pending = flags&flagPending != 0

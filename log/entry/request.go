@@ -21,6 +21,7 @@ func EncodeRequest(q *fact.Request) []byte {
 	w.string(q.Branch)
 	w.string(q.Actor)
 	w.float(q.Threshold)
+	w.bool(q.Explain)
 	w.bool(q.Idem != nil)
 	if q.Idem != nil {
 		w.string(q.Idem.Key)
@@ -52,7 +53,7 @@ func DecodeRequest(b []byte) (*fact.Request, error) {
 	if v := r.byte(); v != requestVersion && r.err == nil {
 		r.fail("a request of a version that this program does not know")
 	}
-	q := &fact.Request{Tenant: r.string(), Branch: r.branch(), Actor: r.string(), Threshold: r.float()}
+	q := &fact.Request{Tenant: r.string(), Branch: r.branch(), Actor: r.string(), Threshold: r.float(), Explain: r.bool()}
 	if r.bool() {
 		q.Idem = &fact.Idempotency{Key: r.string(), Method: r.string(), Path: r.string(), Hash: r.hash()}
 	}

@@ -1,0 +1,182 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Committed is one log entry that a majority has on disk.
+type Committed struct {
+	Index uint64
+	Term  uint64
+	Data  []byte // the bytes of package entry
+}
+
+// Applied is what became of one entry.
+type Applied struct {
+	// Skipped is set where the machine had applied the entry before.
+	Skipped bool
+	// Results answer the requests of a batch, each by its own outcome.
+	Results []*fact.Result
+	// Sweep reports on a sweep.
+	Sweep *SweepReport
+}
+
+// ErrDigest is wrapped by the error of a node whose state differs from what the
+// leader's digest check says.
+var ErrDigest = errors.New("this node's state differs from the leader's")
+
+// Apply applies entries in order, in one Pebble batch that also carries the
+// index reached. An error means that this node must stop: it could not write,
+// it does not know an entry, or its state differs from the leader's.
+//
+// One goroutine at a time may call it.
+func (m *Machine) Apply(entries []Committed) ([]Applied, error) {
+	l, err := m.start()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Applied, len(entries))
+	for i := range entries {
+		if entries[i].Index <= l.state.Index {
+			out[i].Skipped = true
+			continue
+		}
+		if out[i], err = l.apply(&entries[i]); err != nil {
+			err = fmt.Errorf("apply log entry %d: %w", entries[i].Index, err)
+			return nil, errors.Join(err, l.close())
+		}
+	}
+	if l.state.Index == m.state.Index {
+		return out, l.close()
+	}
+	if err := l.finish(); err != nil {
+		return nil, errors.Join(fmt.Errorf("write the effects of log entry %d: %w", l.state.Index, err), l.close())
+	}
+	return out, l.close()
+}
+
+func (m *Machine) start() (*ledger, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	return m.newLedger(), nil
+}
+
+// apply applies one entry to the ledger.
+func (l *ledger) apply(c *Committed) (Applied, error) {
+	var done Applied
+	e, err := entry.Decode(c.Data)
+	if err != nil {
+		return done, err
+	}
+	if l.state.Epoch == "" {
+		l.state.Epoch = firstEpoch(e.ProposedAt, c.Term)
+	}
+	now := e.ProposedAt
+	if l.state.RecordedAt.Given() {
+		now = max(now, l.state.RecordedAt) // C-23
+	}
+	switch e.Kind {
+	case entry.KindBatch:
+		done.Results = make([]*fact.Result, len(e.Requests))
+		for i, b := range e.Requests {
+			if done.Results[i], err = l.request(b, now); err != nil {
+				return done, fmt.Errorf("request %d: %w", i, err)
+			}
+		}
+	case entry.KindSweep:
+		if done.Sweep, err = l.sweep(now); err != nil {
+			return done, err
+		}
+	case entry.KindCheck:
+		if err := l.check(&e); err != nil {
+			return done, err
+		}
+	}
+	l.state.Index, l.state.Term = c.Index, c.Term
+	return done, nil
+}
+
+// request judges one request of a batch.
+func (l *ledger) request(b []byte, now fact.Instant) (*fact.Result, error) {
+	req, err := entry.DecodeRequest(b)
+	if err != nil {
+		return nil, err
+	}
+	if req.Idem != nil {
+		if res, err := l.replay(req, now); res != nil || err != nil {
+			return res, err
+		}
+	}
+	res, met, err := l.judge(req, now)
+	if err != nil {
+		return nil, err
+	}
+	if req.Idem != nil {
+		l.keep(req, res, met)
+	}
+	return res, nil
+}
+
+func (l *ledger) judge(req *fact.Request, now fact.Instant) (*fact.Result, []metGuard, error) {
+	switch {
+	case req.Write != nil:
+		return l.write(req, now)
+	case req.Registry != nil:
+		res, err := l.change(req, now)
+		return res, nil, err
+	default:
+		res, err := l.purge(req, now)
+		return res, nil, err
+	}
+}
+
+// check compares this node's digest at a tx with the leader's.
+func (l *ledger) check(e *entry.Entry) error {
+	if e.Tx > l.state.Tx {
+		return fmt.Errorf("%w: tx %d is not known here", ErrDigest, e.Tx)
+	}
+	own := l.state.Digest
+	if e.Tx < l.state.Tx {
+		var err error
+		if own, err = digestAt(l.base, e.Tx); err != nil {
+			return err
+		}
+	}
+	if own != e.Digest {
+		return fmt.Errorf("%w: at tx %d this node has digest %x, the leader %x", ErrDigest, e.Tx, own[:8], e.Digest[:8])
+	}
+	return nil
+}
+
+// finish commits the call: the batch, the state and the hot timelines change
+// together for every reader.
+func (l *ledger) finish() error {
+	if err := l.flush(); err != nil {
+		return err
+	}
+	if err := l.state.save(l.batch); err != nil {
+		return err
+	}
+	m := l.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
+	if err := l.batch.Commit(pebble.NoSync); err != nil {
+		return err
+	}
+	m.state = l.state
+	l.warm()
+	m.announce()
+	return nil
+}

@@ -1,0 +1,188 @@
+package fsm
+
+import (
+	"hash/maphash"
+	"sync"
+
+	"abagraph/fact"
+)
+
+// maxHotRows is the most active rows of a timeline that are kept in memory.
+const maxHotRows = 64
+
+// hotLines keeps the active rows of timelines that were written or read lately,
+// as of the newest tx. It spares a write the look into the store for what it
+// might conflict with, and a live read of one subject and predicate the store
+// altogether. It is a cache: nothing is lost when an entry goes.
+//
+// An entry is only ever valid for the machine's present state. Apply replaces
+// what it changes while it holds the machine's lock, so that a reader who holds
+// that lock sees entries and state that belong together.
+type hotLines struct {
+	seed   maphash.Seed
+	shards [64]hotShard
+}
+
+type hotShard struct {
+	mu    sync.RWMutex
+	lines map[lineKey]*hotLine
+	bytes int64
+	most  int64
+	// ring holds every key; the hand goes round it and drops what it meets.
+	ring []lineKey
+	hand int
+}
+
+// hotLine is immutable.
+type hotLine struct {
+	active   []fact.Fact
+	closedBy fact.Instant
+	certain  bool
+	bytes    int64
+}
+
+func newHotLines(most int64) *hotLines {
+	h := &hotLines{seed: maphash.MakeSeed()}
+	for i := range h.shards {
+		h.shards[i].lines = make(map[lineKey]*hotLine)
+		h.shards[i].most = most / int64(len(h.shards))
+	}
+	return h
+}
+
+func (h *hotLines) shard(k lineKey) *hotShard {
+	return &h.shards[maphash.Comparable(h.seed, k)%uint64(len(h.shards))]
+}
+
+func (h *hotLines) get(k lineKey) (*hotLine, bool) {
+	s := h.shard(k)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	e, ok := s.lines[k]
+	return e, ok
+}
+
+func (h *hotLines) put(k lineKey, e *hotLine) {
+	e.bytes = 256 + int64(len(k.subject)+len(k.predicate))
+	for i := range e.active {
+		f := &e.active[i]
+		e.bytes += 384 + int64(len(f.Object.Text)+len(f.Properties))
+	}
+	s := h.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old, ok := s.lines[k]; ok {
+		s.bytes += e.bytes - old.bytes
+		s.lines[k] = e
+	} else {
+		s.lines[k] = e
+		s.bytes += e.bytes
+		s.ring = append(s.ring, k)
+	}
+	for s.bytes > s.most && len(s.ring) > 1 {
+		s.evict()
+	}
+}
+
+// evict drops one entry: the one under the hand.
+func (s *hotShard) evict() {
+	s.hand %= len(s.ring)
+	k := s.ring[s.hand]
+	last := len(s.ring) - 1
+	s.ring[s.hand] = s.ring[last]
+	s.ring = s.ring[:last]
+	s.hand++
+	if e, ok := s.lines[k]; ok {
+		s.bytes -= e.bytes
+		delete(s.lines, k)
+	}
+}
+
+func (h *hotLines) drop(k lineKey) {
+	s := h.shard(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.lines[k]
+	if !ok {
+		return
+	}
+	s.bytes -= e.bytes
+	delete(s.lines, k)
+	for i := range s.ring {
+		if s.ring[i] == k {
+			s.ring[i] = s.ring[len(s.ring)-1]
+			s.ring = s.ring[:len(s.ring)-1]
+			return
+		}
+	}
+}
+
+func (h *hotLines) clear() {
+	for i := range h.shards {
+		s := &h.shards[i]
+		s.mu.Lock()
+		s.lines = make(map[lineKey]*hotLine)
+		s.bytes, s.ring, s.hand = 0, nil, 0
+		s.mu.Unlock()
+	}
+}
+
+// warm brings the timelines that this call changed up to date.
+func (l *ledger) warm() {
+	seen := make(map[*line]bool, len(l.order))
+	for _, r := range l.order {
+		t := l.lines[r.lineKey()]
+		if t == nil || seen[t] {
+			continue
+		}
+		seen[t] = true
+		if !t.loaded {
+			l.m.hot.drop(t.key)
+			continue
+		}
+		if e := t.after(l); e != nil {
+			l.m.hot.put(t.key, e)
+		} else {
+			l.m.hot.drop(t.key)
+		}
+	}
+}
+
+// lineKey names the timeline of a row, also of one that is gone.
+func (r *row) lineKey() lineKey {
+	f := &r.f
+	if r.gone && r.orig != nil {
+		f = r.orig
+	}
+	return lineKey{r.space, f.Subject, f.Predicate}
+}
+
+// after returns the timeline as this call leaves it; nil where it is too long
+// to keep, or empty.
+func (t *line) after(l *ledger) *hotLine {
+	e := &hotLine{closedBy: t.closedBy, certain: t.certain}
+	for i := range t.active {
+		if _, changed := l.rows[t.active[i].ID]; !changed {
+			e.active = append(e.active, t.active[i])
+		}
+	}
+	for _, r := range t.changed {
+		if r.gone {
+			continue
+		}
+		switch r.f.Status {
+		case fact.Active:
+			e.active = append(e.active, r.f)
+		case fact.Superseded:
+			if e.closedBy != fact.Forever {
+				e.closedBy = max(e.closedBy, r.f.ValidUntil)
+			}
+		case fact.Candidate:
+			e.certain = false
+		}
+	}
+	if len(e.active) == 0 || len(e.active) > maxHotRows {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,380 @@
+package fsm
+
+import (
+	"fmt"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// ledger is the working set of one Apply call: the store as it was before the
+// call, the rows that the call has read or changed, and what it will write. It
+// is flushed into one Pebble batch at the end; a request that is refused is
+// undone before the next one is looked at.
+type ledger struct {
+	m     *Machine
+	base  pebble.Reader // the store before this call
+	iter  *pebble.Iterator
+	batch *pebble.Batch
+	state state
+
+	rows   map[fact.ID]*row // every row that was changed in this call
+	order  []*row           // the same, in the order of their first change
+	lines  map[lineKey]*line
+	events []pendingEvent
+
+	known    map[space]*spaceMemo
+	spaces   []*spaceMemo
+	outcomes map[space]*outcomeMemo
+	outOrder []*outcomeMemo
+	dropped  map[[32]byte]bool
+	registry map[string][]byte // registry keys written in this call; nil = deleted
+	regOrder []string
+	emptied  []lineKey // subjects that lost rows for good; predicate is unused
+	purged   bool
+}
+
+// row is one fact that this call changes.
+type row struct {
+	space space
+	f     fact.Fact
+	bytes []byte     // the encoding of f, once it is needed
+	orig  *fact.Fact // as it lies in the store; nil = not there
+	past  []fact.Fact
+	ends  []versionEnd // when each of past ended
+	gone  bool         // deleted, or never made because its request was refused
+}
+
+// versionEnd is the tx and the times at which a version was replaced.
+type versionEnd struct {
+	tx        uint64
+	at, known fact.Instant
+}
+
+// lineKey names a timeline.
+type lineKey struct {
+	space              space
+	subject, predicate string
+}
+
+// line is a timeline, as far as this call knows it.
+type line struct {
+	key     lineKey
+	changed []*row
+	loaded  bool // active holds every active row of the store
+	active  []fact.Fact
+	// closedBy bounds the superseded rows of the store: none ends after it.
+	// Forever = not known.
+	closedBy fact.Instant
+	fresh    bool // the store has no row of this subject at all
+	certain  bool // the store has no candidate of this timeline
+}
+
+func (m *Machine) newLedger() *ledger {
+	return &ledger{
+		m: m, base: m.db, batch: m.db.NewBatch(), state: m.state,
+		rows: make(map[fact.ID]*row), lines: make(map[lineKey]*line),
+		known: make(map[space]*spaceMemo), outcomes: make(map[space]*outcomeMemo),
+		dropped: make(map[[32]byte]bool), registry: make(map[string][]byte),
+	}
+}
+
+func (l *ledger) close() error {
+	var err error
+	if l.iter != nil {
+		err = l.iter.Close()
+	}
+	if cerr := l.batch.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// seek returns the call's one iterator, bounded to a range.
+func (l *ledger) seek(lower, upper []byte) (*pebble.Iterator, error) {
+	if l.iter == nil {
+		it, err := l.base.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+		if err != nil {
+			return nil, fmt.Errorf("open an iterator: %w", err)
+		}
+		l.iter = it
+		return it, nil
+	}
+	l.iter.SetBounds(lower, upper)
+	return l.iter, nil
+}
+
+// line returns the memo of a timeline.
+func (l *ledger) line(k lineKey) *line {
+	t := l.lines[k]
+	if t == nil {
+		t = &line{key: k, closedBy: fact.Forever}
+		l.lines[k] = t
+	}
+	return t
+}
+
+// load makes sure that a timeline's active rows are known.
+func (l *ledger) load(t *line) error {
+	if t.loaded {
+		return nil
+	}
+	if hot, ok := l.m.hot.get(t.key); ok {
+		t.active, t.closedBy, t.certain, t.loaded = hot.active, hot.closedBy, hot.certain, true
+		return nil
+	}
+	exists, err := l.subjectExists(t.key.space, t.key.subject)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		t.loaded, t.fresh, t.certain, t.closedBy = true, true, true, fact.NoInstant
+		return nil
+	}
+	prefix := t.key.space.line(t.key.subject, t.key.predicate, fact.Active)
+	it, err := l.seek(prefix, successor(prefix))
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		f, err := rowValue(it)
+		if err != nil {
+			return err
+		}
+		t.active = append(t.active, f)
+		if len(t.active) > maxHotRows {
+			t.active = nil // too many to hold; overlap scans the store instead
+			return nil
+		}
+	}
+	if err := it.Error(); err != nil {
+		return fmt.Errorf("read a timeline: %w", err)
+	}
+	t.loaded = true
+	return nil
+}
+
+// subjectExists reports whether the store had a row of the subject before this
+// call.
+func (l *ledger) subjectExists(s space, subject string) (bool, error) {
+	memo, err := l.space(s)
+	if err != nil {
+		return false, err
+	}
+	if known, ok := memo.subjects[subject]; ok {
+		return known, nil
+	}
+	there, err := has(l.base, s.marker(subject))
+	if err == nil {
+		memo.subjects[subject] = there
+	}
+	return there, err
+}
+
+// rowValue decodes the fact that an iterator stands on.
+func rowValue(it *pebble.Iterator) (fact.Fact, error) {
+	v, err := it.ValueAndErr()
+	if err != nil {
+		return fact.Fact{}, fmt.Errorf("read a row: %w", err)
+	}
+	f, err := entry.DecodeFact(v)
+	if err != nil {
+		return f, fact.Errorf(fact.StorageCorruption, "a row cannot be read: %v", err)
+	}
+	return f, nil
+}
+
+// overlapping returns the rows of a timeline, active or superseded, whose time
+// overlaps [from, until), ordered by (valid_from, id).
+func (l *ledger) overlapping(t *line, from, until fact.Instant) ([]*row, error) {
+	if err := l.load(t); err != nil {
+		return nil, err
+	}
+	var found []*row
+	take := func(f *fact.Fact) {
+		if _, changed := l.rows[f.ID]; !changed && f.ValidFrom < until && f.ValidUntil > from && f.ValidFrom < f.ValidUntil {
+			found = append(found, &row{space: t.key.space, f: *f, orig: f})
+		}
+	}
+	if t.loaded {
+		for i := range t.active {
+			take(&t.active[i])
+		}
+	} else if err := l.scan(t, fact.Active, from, until, take); err != nil {
+		return nil, err
+	}
+	if t.closedBy > from {
+		latest := from
+		err := l.scan(t, fact.Superseded, from, until, func(f *fact.Fact) {
+			latest = max(latest, f.ValidUntil)
+			take(f)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if until == fact.Forever {
+			t.closedBy = latest
+		}
+	}
+	for _, r := range t.changed {
+		if !r.gone && (r.f.Status == fact.Active || r.f.Status == fact.Superseded) &&
+			r.f.ValidFrom < until && r.f.ValidUntil > from && r.f.ValidFrom < r.f.ValidUntil {
+			found = append(found, r)
+		}
+	}
+	sortRows(found)
+	return found, nil
+}
+
+// scan visits the store's rows of one status that overlap [from, until).
+func (l *ledger) scan(t *line, status fact.Status, from, until fact.Instant, visit func(*fact.Fact)) error {
+	prefix := t.key.space.line(t.key.subject, t.key.predicate, status)
+	it, err := l.seek(prefix, successor(prefix))
+	if err != nil {
+		return err
+	}
+	return scanWindow(it, from, until, func() error {
+		f, err := rowValue(it)
+		if err == nil {
+			visit(&f)
+		}
+		return err
+	})
+}
+
+// statements returns the pieces of the statements with this object and source;
+// with dated, only of those that were stated to start at from.
+func (l *ledger) statements(t *line, object fact.Object, source *string, from fact.Instant) ([]*row, error) {
+	var found []*row
+	if err := l.load(t); err != nil {
+		return nil, err
+	}
+	if !t.fresh {
+		prefix := t.key.space.statements(t.key.subject, t.key.predicate, object, source)
+		if from.Given() {
+			prefix = appendTime(prefix, from)
+		}
+		ids, err := l.idsUnder(prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if _, changed := l.rows[id]; changed {
+				continue
+			}
+			f, err := readFact(l.base, t.key.space, id)
+			if err != nil {
+				return nil, err
+			}
+			if f != nil {
+				found = append(found, &row{space: t.key.space, f: *f, orig: f})
+			}
+		}
+	}
+	for _, r := range t.changed {
+		if !r.gone && (!from.Given() || r.f.StatedFrom == from) {
+			found = append(found, r)
+		}
+	}
+	same := found[:0]
+	for _, r := range found {
+		// The index keeps hashes; the objects decide.
+		if r.f.Object.Equal(object) && fact.SameSource(r.f.Source, source) {
+			same = append(same, r)
+		}
+	}
+	sortRows(same)
+	return same, nil
+}
+
+// candidates returns the candidates of a timeline, ordered by (valid_from, id).
+func (l *ledger) candidates(t *line) ([]*row, error) {
+	if err := l.load(t); err != nil {
+		return nil, err
+	}
+	var found []*row
+	if !t.certain {
+		none := true
+		err := l.scan(t, fact.Candidate, fact.NoInstant, fact.Forever, func(f *fact.Fact) {
+			none = false
+			if _, changed := l.rows[f.ID]; !changed {
+				found = append(found, &row{space: t.key.space, f: *f, orig: f})
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		t.certain = none
+	}
+	for _, r := range t.changed {
+		if !r.gone && r.f.Status == fact.Candidate {
+			found = append(found, r)
+		}
+	}
+	sortRows(found)
+	return found, nil
+}
+
+// idsUnder returns the ids that end the keys of a range.
+func (l *ledger) idsUnder(prefix []byte) ([]fact.ID, error) {
+	it, err := l.seek(prefix, successor(prefix))
+	if err != nil {
+		return nil, err
+	}
+	var ids []fact.ID
+	for ok := it.First(); ok; ok = it.Next() {
+		ids = append(ids, idAtEnd(it.Key()))
+	}
+	if err := it.Error(); err != nil {
+		return nil, fmt.Errorf("read an index: %w", err)
+	}
+	return ids, nil
+}
+
+// find returns the row of an id, or nil.
+func (l *ledger) find(s space, id fact.ID) (*row, error) {
+	if r := l.rows[id]; r != nil {
+		if r.gone || r.space != s {
+			return nil, nil
+		}
+		return r, nil
+	}
+	f, err := readFact(l.base, s, id)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	return &row{space: s, f: *f, orig: f}, nil
+}
+
+// readFact reads the current row of an id; nil when there is none.
+func readFact(r pebble.Reader, s space, id fact.ID) (*fact.Fact, error) {
+	tail, err := get(r, s.id(id))
+	if err != nil || tail == nil {
+		return nil, err
+	}
+	v, err := get(r, s.rowFromTail(tail))
+	if err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, fact.Errorf(fact.StorageCorruption, "fact %s has an id but no row", id)
+	}
+	f, err := entry.DecodeFact(v)
+	if err != nil {
+		return nil, fact.Errorf(fact.StorageCorruption, "fact %s cannot be read: %v", id, err)
+	}
+	return &f, nil
+}
+
+// adopt registers a row as changed by this call.
+func (l *ledger) adopt(r *row) {
+	if l.rows[r.f.ID] == r {
+		return
+	}
+	l.rows[r.f.ID] = r
+	l.order = append(l.order, r)
+	t := l.line(lineKey{r.space, r.f.Subject, r.f.Predicate})
+	t.changed = append(t.changed, r)
+}

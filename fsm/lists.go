@@ -1,0 +1,274 @@
+package fsm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Fact returns a fact of whatever status, with every piece of its statement,
+// itself included, by valid_from (C-16).
+func (v *View) Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, []fact.Fact, error) {
+	s, f, err := v.locate(scope, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
+	if sel.past {
+		if err := v.pin(ctx, sel); err != nil {
+			return nil, nil, err
+		}
+	}
+	pieces, err := v.pieces(s, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	var own *fact.Fact
+	var seen []fact.Fact
+	for i := range pieces {
+		p, err := v.seen(s, &pieces[i], sel)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p == nil {
+			continue
+		}
+		seen = append(seen, *p)
+		if p.ID == id {
+			own = p
+		}
+	}
+	if own == nil {
+		return nil, nil, noFact(id)
+	}
+	slices.SortFunc(seen, func(a, b fact.Fact) int { return compareStart(&a, &b) })
+	return own, seen, nil
+}
+
+func noFact(id fact.ID) error { return fact.Errorf(fact.NotFound, "fact %s not found", id) }
+
+// seen returns the version of a fact that a read sees; nil where there is none.
+func (v *View) seen(s space, f *fact.Fact, sel *selector) (*fact.Fact, error) {
+	if sel.sees(f) {
+		return f, nil
+	}
+	var found *fact.Fact
+	prefix := s.versions(f.Subject, f.Predicate, axisRecorded)
+	err := scanVersions(v.snap, prefix[:len(prefix)-1], sel.recorded, func(axis byte, w *version) error {
+		if w.f.ID == f.ID && sel.onAxis(axis, w) && sel.saw(w) {
+			found = &w.f
+		}
+		return nil
+	})
+	return found, err
+}
+
+// locate finds a fact by its id within a scope.
+func (v *View) locate(scope fact.Scope, id fact.ID) (space, *fact.Fact, error) {
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return space{}, nil, err
+	}
+	for _, tenant := range tenants {
+		s := space{tenant, scope.Branch}
+		f, err := readFact(v.snap, s, id)
+		if err != nil || f != nil {
+			return s, f, err
+		}
+	}
+	return space{}, nil, noFact(id)
+}
+
+// pieces returns the current rows of a fact's statement.
+func (v *View) pieces(s space, f *fact.Fact) ([]fact.Fact, error) {
+	prefix := appendTime(s.statements(f.Subject, f.Predicate, f.Object, f.Source), f.StatedFrom)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return nil, fmt.Errorf("open an iterator: %w", err)
+	}
+	defer it.Close()
+	var pieces []fact.Fact
+	for ok := it.First(); ok; ok = it.Next() {
+		p, err := readFact(v.snap, s, idAtEnd(it.Key()))
+		if err != nil {
+			return nil, err
+		}
+		if p != nil && p.Statement() == f.Statement() {
+			pieces = append(pieces, *p)
+		}
+	}
+	return pieces, it.Error()
+}
+
+// History tells the life of a fact (C-58).
+func (v *View) History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact.History, error) {
+	s, f, err := v.locate(scope, id)
+	if err != nil {
+		return nil, err
+	}
+	h := &fact.History{Fact: *f}
+	if h.Pieces, err = v.pieces(s, f); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(h.Pieces, func(a, b fact.Fact) int { return compareStart(&a, &b) })
+	ids := make(map[fact.ID]bool, len(h.Pieces))
+	for _, p := range h.Pieces {
+		ids[p.ID] = true
+		h.Versions = append(h.Versions, p)
+	}
+	err = scanVersions(v.snap, s.versions(f.Subject, f.Predicate, axisRecorded), fact.NoInstant, func(_ byte, w *version) error {
+		if ids[w.f.ID] {
+			h.Versions = append(h.Versions, w.f)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(h.Versions, func(a, b fact.Fact) int {
+		if a.Tx != b.Tx {
+			return int(min(max(int64(a.Tx)-int64(b.Tx), -1), 1))
+		}
+		return compareStart(&a, &b)
+	})
+	h.Timeline, err = v.timeline(ctx, s, f)
+	return h, err
+}
+
+// timeline returns every current row of a subject and predicate.
+func (v *View) timeline(ctx context.Context, s space, f *fact.Fact) ([]fact.Fact, error) {
+	var rows []fact.Fact
+	for status := fact.Active; status <= fact.Retracted; status++ {
+		prefix := s.line(f.Subject, f.Predicate, status)
+		it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+		if err != nil {
+			return nil, fmt.Errorf("open an iterator: %w", err)
+		}
+		for ok := it.First(); ok; ok = it.Next() {
+			row, err := rowValue(it)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				it.Close()
+				return nil, err
+			}
+			rows = append(rows, row)
+		}
+		if err := it.Close(); err != nil {
+			return nil, fmt.Errorf("read a timeline: %w", err)
+		}
+	}
+	slices.SortFunc(rows, func(a, b fact.Fact) int { return compareStart(&a, &b) })
+	return rows, nil
+}
+
+// maxEntityFacts bounds how far the facts of one entity are counted.
+const maxEntityFacts = fact.MaxLimit
+
+// Entities lists the subjects after a name that have facts at the time that is
+// read, in byte order. A page costs what it holds, not what the store holds.
+func (v *View) Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = fact.DefaultLimit
+	}
+	tenants, err := v.tenants(q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[string]int)
+	var names []string
+	for _, tenant := range tenants {
+		taken := 0
+		err := eachSubject(v.snap, space{tenant, q.Scope.Branch}, q.After, func(subject string) (bool, error) {
+			if subject <= q.After {
+				return true, nil
+			}
+			n, err := v.countFacts(ctx, q, tenant, subject)
+			if err != nil || n == 0 {
+				return true, err
+			}
+			if counts[subject] == 0 {
+				names = append(names, subject)
+			}
+			counts[subject] += n
+			taken++
+			return taken < limit, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(names)
+	names = names[:min(len(names), limit)]
+	list := make([]fact.Entity, len(names))
+	for i, name := range names {
+		list[i] = fact.Entity{ID: name, FactCount: counts[name]}
+	}
+	return list, nil
+}
+
+// countFacts counts what a list of the subject's facts would hold.
+func (v *View) countFacts(ctx context.Context, q *fact.EntityQuery, tenant, subject string) (int, error) {
+	page, err := v.Facts(ctx, &fact.Query{
+		Scope: fact.Scope{Tenant: tenant, Branch: q.Scope.Branch}, Subject: subject, At: q.At, Limit: maxEntityFacts,
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(page.Facts), nil
+}
+
+// Predicates lists the predicates after a name that have facts at the time that
+// is read, in byte order. In the present it lists every one that was ever used
+// and has a fact left, of whatever status.
+func (v *View) Predicates(ctx context.Context, scope fact.Scope, at fact.At, after string, limit int) ([]string, error) {
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = fact.MaxLimit
+	}
+	var names []string
+	for _, tenant := range tenants {
+		taken := 0
+		var failed error
+		err := eachPredicate(v.snap, space{tenant, scope.Branch}, after, func(name string) bool {
+			used, err := v.used(ctx, tenant, scope.Branch, name, at)
+			if err != nil {
+				failed = err
+				return false
+			}
+			if used {
+				names = append(names, name)
+				taken++
+			}
+			return taken < limit
+		})
+		if failed != nil {
+			return nil, failed
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), limit)], nil
+}
+
+func (v *View) used(ctx context.Context, tenant, branch, name string, at fact.At) (bool, error) {
+	if !at.Past() && !at.AsOf.Given() {
+		return true, nil
+	}
+	page, err := v.Facts(ctx, &fact.Query{
+		Scope: fact.Scope{Tenant: tenant, Branch: branch}, Predicate: name, At: at, Limit: 1,
+	})
+	return err == nil && len(page.Facts) > 0, err
+}

@@ -1,0 +1,219 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options configure a Machine.
+type Options struct {
+	// Dir is where the indexes lie; "" keeps everything in memory.
+	Dir string
+	// Logger receives Pebble's own messages; nil discards them.
+	Logger *slog.Logger
+	// CacheBytes bounds the block cache; 0 = 256 MiB.
+	CacheBytes int64
+	// MemTableBytes bounds one memtable; 0 = 32 MiB.
+	MemTableBytes uint64
+	// Tune may change the Pebble options last; tests use it to give the same
+	// history other weather.
+	Tune func(*pebble.Options)
+}
+
+// Machine is the state machine of one node. Apply is called by one goroutine at
+// a time; everything else is safe for concurrent use.
+type Machine struct {
+	options Options
+	fs      vfs.FS
+	dir     string
+	cache   *pebble.Cache
+
+	// mu guards db and state against Apply's commit, Restore and Close, so
+	// that a view's snapshot and its position belong together.
+	mu      sync.RWMutex
+	db      *pebble.DB
+	state   state
+	closed  bool
+	changed chan struct{} // closed and replaced whenever state moves
+
+	hot *hotLines
+
+	views sync.WaitGroup
+}
+
+// ErrClosed is returned by a machine that was closed.
+var ErrClosed = fact.Errorf(fact.Closed, "the store is closed")
+
+const (
+	defaultCacheBytes    = 256 << 20
+	defaultMemTableBytes = 32 << 20
+)
+
+// Open opens the state machine's store, or makes an empty one.
+func Open(options Options) (*Machine, error) {
+	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{})}
+	if options.Dir == "" {
+		m.fs, m.dir = vfs.NewMem(), "store"
+	}
+	size := options.CacheBytes
+	if size == 0 {
+		size = defaultCacheBytes
+	}
+	m.cache = pebble.NewCache(size)
+	m.hot = newHotLines(size / 4)
+	err := recoverSwap(m.fs, m.dir)
+	if err == nil {
+		err = m.open()
+	}
+	if err != nil {
+		m.cache.Unref()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Machine) open() error {
+	db, err := pebble.Open(m.dir, m.pebbleOptions())
+	if err != nil {
+		return fmt.Errorf("open the index store in %s: %w", m.dir, err)
+	}
+	st, err := loadState(db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	m.db, m.state = db, st
+	return nil
+}
+
+func (m *Machine) pebbleOptions() *pebble.Options {
+	o := &pebble.Options{
+		FS:                          m.fs,
+		Cache:                       m.cache,
+		FormatMajorVersion:          pebble.FormatNewest,
+		MemTableSize:                m.options.MemTableBytes,
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       4,
+		L0StopWritesThreshold:       24,
+		LBaseMaxBytes:               64 << 20,
+		MaxOpenFiles:                1000,
+		Logger:                      pebbleLogger{m.options.Logger},
+	}
+	if o.MemTableSize == 0 {
+		o.MemTableSize = defaultMemTableBytes
+	}
+	if m.options.Dir == "" {
+		o.MemTableSize = min(o.MemTableSize, 16<<20)
+	}
+	addBloomFilters(o)
+	if m.options.Tune != nil {
+		m.options.Tune(o)
+	}
+	return o
+}
+
+// InMemory reports whether the store is lost with the process.
+func (m *Machine) InMemory() bool { return m.options.Dir == "" }
+
+// Position tells where the machine stands.
+func (m *Machine) Position() fact.Position {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.state.position()
+}
+
+// Metrics returns Pebble's own figures.
+func (m *Machine) Metrics() (*pebble.Metrics, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	return m.db.Metrics(), nil
+}
+
+// Close flushes and closes the store once every view of it is closed.
+func (m *Machine) Close() error {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil
+	}
+	m.closed = true
+	m.announce()
+	m.mu.Unlock()
+	m.views.Wait()
+	err := m.db.Flush()
+	err = errors.Join(err, m.db.Close())
+	m.cache.Unref()
+	if err != nil {
+		return fmt.Errorf("close the index store: %w", err)
+	}
+	return nil
+}
+
+// announce wakes everyone who waits for the state to move. Callers hold mu.
+func (m *Machine) announce() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// pebbleLogger passes Pebble's messages on.
+type pebbleLogger struct{ to *slog.Logger }
+
+func (l pebbleLogger) Infof(format string, args ...any) {
+	if l.to != nil {
+		l.to.Debug("pebble", "message", fmt.Sprintf(format, args...))
+	}
+}
+
+func (l pebbleLogger) Errorf(format string, args ...any) {
+	if l.to != nil {
+		l.to.Error("pebble", "message", fmt.Sprintf(format, args...))
+	}
+}
+
+// Fatalf is called by Pebble when it cannot go on; there is no way to return.
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.Errorf(format, args...)
+	panic(fmt.Sprintf("pebble: "+format, args...))
+}
+
+// get reads one key; nil, nil when it is not there. The bytes are a copy.
+func get(r pebble.Reader, key []byte) ([]byte, error) {
+	v, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a key: %w", err)
+	}
+	return copyAndClose(v, closer)
+}
+
+func copyAndClose(v []byte, closer io.Closer) ([]byte, error) {
+	b := append(make([]byte, 0, len(v)), v...)
+	if err := closer.Close(); err != nil {
+		return nil, fmt.Errorf("read a key: %w", err)
+	}
+	return b, nil
+}
+
+// has reports whether a key is there.
+func has(r pebble.Reader, key []byte) (bool, error) {
+	_, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for a key: %w", err)
+	}
+	return true, closer.Close()
+}

@@ -1,0 +1,107 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// merge reads several ranges of an ordered index as one: newest tx first, then
+// id; or, forwards, oldest tx first. Each fact lies in just one range of a
+// prefix, that of its status.
+type merge struct {
+	iters   []*pebble.Iterator
+	live    []bool
+	forward bool
+	tx      uint64
+	id      fact.ID
+	err     error
+	at      int // the iterator that gave the last entry; -1 = none yet
+}
+
+func newMerge(r pebble.Reader, prefixes [][]byte, statuses fact.StatusSet, forward bool, after uint64) (*merge, error) {
+	m := &merge{forward: forward, at: -1}
+	for _, prefix := range prefixes {
+		for status := fact.Active; status <= fact.Retracted; status++ {
+			if !statuses.Has(status) {
+				continue
+			}
+			lower := append(bytes.Clone(prefix), byte(status))
+			upper := successor(lower)
+			if forward {
+				// Transactions are stored inverted: those after a tx lie before it.
+				upper = appendUintDown(bytes.Clone(lower), after)
+			}
+			it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("open an iterator: %w", err), m.close())
+			}
+			m.iters = append(m.iters, it)
+			m.live = append(m.live, m.first(it))
+		}
+	}
+	return m, nil
+}
+
+func (m *merge) first(it *pebble.Iterator) bool {
+	if m.forward {
+		return it.Last()
+	}
+	return it.First()
+}
+
+func (m *merge) step(it *pebble.Iterator) bool {
+	if m.forward {
+		return it.Prev()
+	}
+	return it.Next()
+}
+
+// next moves to the next entry. Within one tx a forward merge gives the ids
+// backwards; collectors sort each tx.
+func (m *merge) next() bool {
+	if m.at >= 0 {
+		m.live[m.at] = m.step(m.iters[m.at])
+	}
+	m.at = -1
+	var best []byte
+	for i, it := range m.iters {
+		if !m.live[i] {
+			if err := it.Error(); err != nil && m.err == nil {
+				m.err = fmt.Errorf("read an index: %w", err)
+			}
+			continue
+		}
+		k := it.Key()
+		tail := k[len(k)-24:]
+		if best == nil || m.before(tail, best) {
+			best, m.at = tail, i
+		}
+	}
+	if m.at < 0 || m.err != nil {
+		return false
+	}
+	m.tx, m.id = orderOf(m.iters[m.at].Key())
+	return true
+}
+
+func (m *merge) before(a, b []byte) bool {
+	c := bytes.Compare(a, b)
+	if m.forward {
+		return c > 0
+	}
+	return c < 0
+}
+
+func (m *merge) close() error {
+	var err error
+	for _, it := range m.iters {
+		err = errors.Join(err, it.Close())
+	}
+	m.iters, m.live = nil, nil
+	return err
+}

@@ -1,0 +1,347 @@
+package fsm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// selector decides whether a version of a fact belongs in an answer (C-20 to
+// C-22).
+type selector struct {
+	q        *fact.Query
+	statuses fact.StatusSet
+	// at is the valid time that a fact must hold at; NoInstant = any.
+	at fact.Instant
+	// retracted adds every retracted fact, whether it holds or not.
+	retracted bool
+	past      bool
+	tx        uint64       // of a read at a tx
+	recorded  fact.Instant // its record time, or the time that KnownAt names
+	known     bool         // versions count from when they were known
+}
+
+func (v *View) selector(ctx context.Context, q *fact.Query) (*selector, error) {
+	s := &selector{q: q, at: q.At.AsOf}
+	now := q.At.Now
+	if q.At.Past() {
+		s.past = true
+		if err := v.pin(ctx, s); err != nil {
+			return nil, err
+		}
+		now = s.recorded
+	}
+	switch {
+	case q.StatusGiven:
+		s.statuses = q.Statuses
+	case q.TxGtGiven:
+		s.statuses = fact.AllStatuses
+	case q.At.AsOf.Given():
+		s.statuses = fact.StatusSet(0).With(fact.Active).With(fact.Superseded)
+		if q.IncludeRetracted {
+			s.statuses = s.statuses.With(fact.Retracted)
+		}
+	default:
+		s.statuses = fact.StatusSet(0).With(fact.Active)
+		s.at = now
+		if q.IncludeRetracted {
+			s.statuses, s.retracted = s.statuses.With(fact.Retracted), true
+		}
+	}
+	return s, nil
+}
+
+// pin settles which versions a read of the past sees.
+func (v *View) pin(ctx context.Context, s *selector) error {
+	at := s.q.At
+	var err error
+	if at.Pinned {
+		s.tx = at.Tx
+		s.recorded, err = v.RecordTime(ctx, at.Tx)
+		return err
+	}
+	s.recorded, s.known = at.KnownAt, !at.NoBackfill
+	s.tx, err = v.TxAt(ctx, at.KnownAt)
+	return err
+}
+
+// stabs reports whether every status asked for must hold at one instant, so
+// that the interval index answers without reading the whole history.
+func (s *selector) stabs() bool { return s.at.Given() && !s.retracted }
+
+// sees reports whether the version that is current now was so in the past that
+// is read, too.
+func (s *selector) sees(f *fact.Fact) bool {
+	switch {
+	case !s.past:
+		return true
+	case s.known:
+		return f.VersionKnownAt <= s.recorded
+	}
+	return f.Tx <= s.tx
+}
+
+// saw reports whether a version that was replaced since was current then.
+func (s *selector) saw(v *version) bool {
+	if s.known {
+		return v.f.VersionKnownAt <= s.recorded && s.recorded < v.end.known
+	}
+	return v.f.Tx <= s.tx && s.tx < v.end.tx
+}
+
+// accepts applies every filter to a version that is seen.
+func (s *selector) accepts(f *fact.Fact) bool {
+	q := s.q
+	if q.Subject != "" && f.Subject != q.Subject || q.Predicate != "" && f.Predicate != q.Predicate {
+		return false
+	}
+	if !s.statuses.Has(f.Status) || q.TxGtGiven && f.Tx <= q.TxGt {
+		return false
+	}
+	if s.at.Given() && !f.Holds(s.at) && !(s.retracted && f.Status == fact.Retracted) {
+		return false
+	}
+	return len(q.Objects) == 0 || slices.ContainsFunc(q.Objects, f.Object.Equal)
+}
+
+// Facts answers a query from the narrowest index: subject, then predicate, then
+// object, then all (C-27).
+//
+// A live or as-of read of a subject is bounded by what holds then; a live read
+// of a predicate or an object by the active facts that are newer than the last
+// one answered. A read by status, or of the past without a subject, looks at
+// every fact of its index.
+func (v *View) Facts(ctx context.Context, q *fact.Query) (*fact.Page, error) {
+	sel, err := v.selector(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	tenants, err := v.tenants(q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	c := newCollector(q)
+	for _, tenant := range tenants {
+		r := &reading{ctx: ctx, v: v, sel: sel, space: space{tenant, q.Scope.Branch}, into: c}
+		if err := r.run(); err != nil {
+			return nil, err
+		}
+	}
+	return c.page(indexOf(q)), nil
+}
+
+func indexOf(q *fact.Query) string {
+	switch {
+	case q.Subject != "":
+		return "by_subject"
+	case q.Predicate != "":
+		return "by_predicate"
+	case len(q.Objects) > 0:
+		return "by_object"
+	}
+	return "full_scan"
+}
+
+// reading runs a query in one tenant's branch.
+type reading struct {
+	ctx   context.Context
+	v     *View
+	sel   *selector
+	space space
+	into  *collector
+}
+
+func (r *reading) run() error {
+	r.into.begin()
+	if r.sel.q.Subject == "" {
+		return r.byOrder()
+	}
+	if r.sel.stabs() && r.hot() {
+		return nil
+	}
+	for status := fact.Active; status <= fact.Retracted; status++ {
+		if !r.sel.statuses.Has(status) {
+			continue
+		}
+		if err := r.rows(status); err != nil {
+			return err
+		}
+	}
+	if r.sel.past {
+		return r.versions()
+	}
+	return nil
+}
+
+// hot answers a live read of one timeline from memory, if it is there.
+func (r *reading) hot() bool {
+	q, sel := r.sel.q, r.sel
+	if q.Predicate == "" || sel.past || sel.statuses != fact.StatusSet(0).With(fact.Active) {
+		return false
+	}
+	active, ok := r.v.m.hotActive(lineKey{r.space, q.Subject, q.Predicate}, r.v.state.Index)
+	for i := range active {
+		r.into.scanned++
+		if sel.accepts(&active[i]) {
+			r.into.add(&active[i])
+		}
+	}
+	return ok
+}
+
+// hotActive returns the active rows of a timeline where the cache has them for
+// the state that a reader sees.
+func (m *Machine) hotActive(k lineKey, index uint64) ([]fact.Fact, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.state.Index != index {
+		return nil, false
+	}
+	e, ok := m.hot.get(k)
+	if !ok {
+		return nil, false
+	}
+	return e.active, true
+}
+
+// rows reads the subject's rows of one status.
+func (r *reading) rows(status fact.Status) error {
+	q := r.sel.q
+	prefix := r.space.class(q.Subject, status)
+	if q.Predicate != "" {
+		prefix = r.space.line(q.Subject, q.Predicate, status)
+	}
+	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return fmt.Errorf("open an iterator: %w", err)
+	}
+	defer it.Close()
+	visit := func() error {
+		if err := r.step(); err != nil {
+			return err
+		}
+		f, err := rowValue(it)
+		if err != nil {
+			return err
+		}
+		if r.sel.sees(&f) && r.sel.accepts(&f) {
+			r.into.add(&f)
+		}
+		return nil
+	}
+	if r.sel.stabs() {
+		return scanWindow(it, r.sel.at, r.sel.at+1, visit)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+// step counts a row and lets a cancelled read end.
+func (r *reading) step() error {
+	r.into.scanned++
+	if r.into.scanned%256 == 0 {
+		return r.ctx.Err()
+	}
+	return nil
+}
+
+// versions reads the subject's versions that were replaced since.
+func (r *reading) versions() error {
+	q, sel := r.sel.q, r.sel
+	prefix := appendString(r.space.prefix(famVersion), q.Subject)
+	if q.Predicate != "" {
+		prefix = appendString(prefix, q.Predicate)
+	}
+	return scanVersions(r.v.snap, prefix, sel.recorded, func(axis byte, v *version) error {
+		if err := r.step(); err != nil {
+			return err
+		}
+		if sel.onAxis(axis, v) && sel.saw(v) && sel.accepts(&v.f) {
+			r.into.add(&v.f)
+		}
+		return nil
+	})
+}
+
+// onAxis lets a version that lies on both axes count once: on that of known
+// time where the read goes by it.
+func (s *selector) onAxis(axis byte, v *version) bool {
+	if !s.known {
+		return axis == axisRecorded
+	}
+	both := v.f.VersionKnownAt != v.f.VersionAt || v.end.known != v.end.at
+	return both == (axis == axisKnown)
+}
+
+// byOrder reads an index that lies in the order of lists, and stops when the
+// page is full.
+func (r *reading) byOrder() error {
+	q, sel := r.sel.q, r.sel
+	var prefixes [][]byte
+	switch {
+	case q.Predicate != "":
+		prefixes = append(prefixes, appendString(r.space.prefix(famByPred), q.Predicate))
+	case len(q.Objects) > 0:
+		for _, o := range q.Objects {
+			prefixes = append(prefixes, r.space.object(o))
+		}
+	default:
+		prefixes = append(prefixes, r.space.prefix(famAll))
+	}
+	statuses := sel.statuses
+	if sel.past {
+		statuses = fact.AllStatuses // what it is now says nothing of what it was
+	}
+	m, err := newMerge(r.v.snap, prefixes, statuses, q.TxGtGiven && !sel.past, q.TxGt)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	for m.next() {
+		if err := r.step(); err != nil {
+			return err
+		}
+		if !sel.past && r.into.full(m.tx) {
+			r.into.limitHit = true
+			break
+		}
+		f, err := readFact(r.v.snap, r.space, m.id)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			return fact.Errorf(fact.StorageCorruption, "an index names fact %s, which is not there", m.id)
+		}
+		if err := r.consider(f); err != nil {
+			return err
+		}
+	}
+	return m.err
+}
+
+// consider adds the version of a fact that the read sees.
+func (r *reading) consider(f *fact.Fact) error {
+	sel := r.sel
+	if !sel.past || sel.sees(f) {
+		if sel.accepts(f) {
+			r.into.add(f)
+		}
+		return nil
+	}
+	prefix := r.space.versions(f.Subject, f.Predicate, axisRecorded)
+	prefix = prefix[:len(prefix)-1]
+	return scanVersions(r.v.snap, prefix, sel.recorded, func(axis byte, v *version) error {
+		if v.f.ID == f.ID && sel.onAxis(axis, v) && sel.saw(v) && sel.accepts(&v.f) {
+			r.into.add(&v.f)
+		}
+		return nil
+	})
+}

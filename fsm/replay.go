@@ -1,0 +1,140 @@
+package fsm
+
+import (
+	"context"
+	"fmt"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// maxEventTxs bounds how many transactions one page of events looks at, so that
+// a reader who may see few of them still gets on.
+const maxEventTxs = 4096
+
+// Events replays what happened after a tx, every tx as it was (C-33).
+func (v *View) Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPage, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = fact.DefaultLimit
+	}
+	page := &fact.EventPage{Through: q.After}
+	last := min(v.state.Tx, q.After+maxEventTxs)
+	if !q.Scope.All {
+		return page, v.tenantEvents(ctx, q, last, limit, page)
+	}
+	for tx := q.After + 1; tx <= last && len(page.Events) < limit; tx++ {
+		rec, err := readTx(v.snap, tx)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.txEvents(ctx, space{rec.Tenant, q.Scope.Branch}, tx, rec.RecordedAt, page); err != nil {
+			return nil, err
+		}
+		page.Through = tx
+	}
+	return page, nil
+}
+
+// tenantEvents reads one tenant's events without looking at anyone else's.
+func (v *View) tenantEvents(ctx context.Context, q *fact.EventQuery, last uint64, limit int, page *fact.EventPage) error {
+	s := space{q.Scope.Tenant, q.Scope.Branch}
+	for len(page.Events) < limit && page.Through < last {
+		tx, err := v.nextEventTx(s, page.Through+1, last)
+		if err != nil {
+			return err
+		}
+		if tx == 0 {
+			page.Through = last
+			return nil
+		}
+		at, err := v.RecordTime(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := v.txEvents(ctx, s, tx, at, page); err != nil {
+			return err
+		}
+		page.Through = tx
+	}
+	return nil
+}
+
+// nextEventTx returns the first tx in [from, last] with events of a tenant; 0
+// where there is none.
+func (v *View) nextEventTx(s space, from, last uint64) (uint64, error) {
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(from), UpperBound: s.events(last + 1)})
+	if err != nil {
+		return 0, fmt.Errorf("open an iterator: %w", err)
+	}
+	defer it.Close()
+	if !it.First() {
+		return 0, it.Error()
+	}
+	return eventTx(it.Key()), nil
+}
+
+// txEvents adds the events of one tx.
+func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant, page *fact.EventPage) error {
+	prefix := s.events(tx)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return fmt.Errorf("open an iterator: %w", err)
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := it.ValueAndErr()
+		if err != nil {
+			return fmt.Errorf("read an event: %w", err)
+		}
+		e, err := decodeEvent(b)
+		if err != nil {
+			return err
+		}
+		told, err := v.told(s, &e, tx, at)
+		if err != nil {
+			return err
+		}
+		if told != nil {
+			page.Events = append(page.Events, *told)
+		}
+	}
+	return it.Error()
+}
+
+// told rebuilds an event; nil where its fact is gone.
+func (v *View) told(s space, e *event, tx uint64, at fact.Instant) (*fact.Event, error) {
+	told := &fact.Event{Op: e.op, Tx: tx}
+	if e.expired != nil {
+		told.Fact = *e.expired
+		return told, nil
+	}
+	f, err := v.factAt(s, e.id, tx, at)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	told.Fact = *f
+	for _, id := range e.others {
+		o, err := v.factAt(s, id, tx, at)
+		if err != nil {
+			return nil, err
+		}
+		if o != nil {
+			told.Superseded = append(told.Superseded, *o)
+		}
+	}
+	return told, nil
+}
+
+// factAt returns a fact as it was at a tx; nil where it is gone.
+func (v *View) factAt(s space, id fact.ID, tx uint64, at fact.Instant) (*fact.Fact, error) {
+	f, err := readFact(v.snap, s, id)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	return versionAt(v.snap, s, f, tx, at)
+}

@@ -1,0 +1,153 @@
+package fsm
+
+import (
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"crypto/sha256"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// storeFormat is the version of the store's layout. A store of another format
+// is refused, never guessed at.
+const storeFormat = 1
+
+// state is where the machine stands. It is written in the same batch as the
+// effects that led to it, so that a crash can neither skip nor repeat an entry.
+type state struct {
+	Format     int
+	Index      uint64
+	Term       uint64
+	Tx         uint64
+	RecordedAt fact.Instant
+	Epoch      string
+	Digest     [32]byte
+}
+
+func (s *state) position() fact.Position {
+	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.RecordedAt, Epoch: s.Epoch, Digest: s.Digest}
+}
+
+// loadState reads the state of a store; that of an empty store is zero.
+func loadState(r pebble.Reader) (state, error) {
+	b, err := get(r, storeKeyOf(storeState))
+	if err != nil {
+		return state{}, err
+	}
+	if b == nil {
+		return state{Format: storeFormat, RecordedAt: fact.NoInstant}, nil
+	}
+	var s state
+	if err := json.Unmarshal(b, &s); err != nil {
+		return state{}, fact.Errorf(fact.StorageCorruption, "the store's state record cannot be read: %v", err)
+	}
+	if s.Format != storeFormat {
+		return state{}, fact.Errorf(fact.StorageCorruption, "the store has format %d; this program knows format %d only", s.Format, storeFormat)
+	}
+	return s, nil
+}
+
+func (s *state) save(b *pebble.Batch) error {
+	v, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode the state: %w", err)
+	}
+	return b.Set(storeKeyOf(storeState), v, nil)
+}
+
+// firstEpoch names the epoch of a new store after its first entry, which is
+// the same on every node.
+func firstEpoch(proposedAt fact.Instant, term uint64) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(proposedAt))
+	binary.BigEndian.PutUint64(b[8:], term)
+	return epochName(b[:])
+}
+
+func epochName(seed []byte) string {
+	sum := sha256.Sum256(seed)
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:5]))
+}
+
+// txRecord is what is kept of every tx for ever.
+type txRecord struct {
+	RecordedAt fact.Instant
+	Kind       string // write, registry, purge or sweep
+	Tenant     string // whose tx it is
+	AllTenants bool   `json:",omitempty"` // a purge of every tenant
+	Actor      string `json:",omitempty"`
+	// Reason and DeclaredKnownAt are those of a backfill (C-28).
+	Reason          string       `json:",omitempty"`
+	DeclaredKnownAt fact.Instant `json:",omitempty"`
+	Digest          [32]byte
+}
+
+// appendTxRecord writes the few fields of a record in binary: there is one for
+// every tx.
+func appendTxRecord(dst []byte, r *txRecord) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, uint64(r.RecordedAt))
+	dst = append(dst, r.Digest[:]...)
+	flags := byte(0)
+	if r.AllTenants {
+		flags = 1
+	}
+	dst = append(dst, flags)
+	for _, s := range []string{r.Kind, r.Tenant, r.Actor, r.Reason} {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		dst = append(dst, s...)
+	}
+	return binary.AppendVarint(dst, int64(r.DeclaredKnownAt))
+}
+
+func decodeTxRecord(b []byte) (txRecord, error) {
+	var r txRecord
+	bad := fact.Errorf(fact.StorageCorruption, "a tx record cannot be read")
+	if len(b) < 41 {
+		return r, bad
+	}
+	r.RecordedAt = fact.Instant(binary.BigEndian.Uint64(b))
+	copy(r.Digest[:], b[8:])
+	r.AllTenants = b[40] == 1
+	b = b[41:]
+	for _, s := range []*string{&r.Kind, &r.Tenant, &r.Actor, &r.Reason} {
+		n, w := binary.Uvarint(b)
+		if w <= 0 || n > uint64(len(b)-w) {
+			return r, bad
+		}
+		*s = string(b[w : w+int(n)])
+		b = b[w+int(n):]
+	}
+	v, w := binary.Varint(b)
+	if w <= 0 {
+		return r, bad
+	}
+	r.DeclaredKnownAt = fact.Instant(v)
+	return r, nil
+}
+
+// readTx reads the record of a tx.
+func readTx(r pebble.Reader, tx uint64) (txRecord, error) {
+	b, err := get(r, txKey(tx))
+	if err != nil {
+		return txRecord{}, err
+	}
+	if b == nil {
+		return txRecord{}, fact.Errorf(fact.StorageCorruption, "tx %d has no record", tx)
+	}
+	return decodeTxRecord(b)
+}
+
+// digestAt returns the digest of the state at a tx; that of tx 0 is zero.
+func digestAt(r pebble.Reader, tx uint64) ([32]byte, error) {
+	if tx == 0 {
+		return [32]byte{}, nil
+	}
+	rec, err := readTx(r, tx)
+	return rec.Digest, err
+}

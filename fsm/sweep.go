@@ -1,0 +1,166 @@
+package fsm
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// maxSweep is the most rows that one sweep entry settles; what is left waits
+// for the next one.
+const maxSweep = 1_000
+
+// SweepReport tells what a sweep did.
+type SweepReport struct {
+	Removed    int  // transient facts that were deleted (C-17)
+	Superseded int  // closes that took effect (C-13)
+	More       bool // something due was left for another sweep
+}
+
+// sweep settles what is due at the entry's record time, tenant by tenant, each
+// in a tx of its own, and drops idempotent outcomes that have lived their time.
+func (l *ledger) sweep(now fact.Instant) (*SweepReport, error) {
+	report := &SweepReport{}
+	tenants, err := l.dataTenants()
+	if err != nil {
+		return nil, err
+	}
+	budget := maxSweep
+	for _, tenant := range tenants {
+		rows, err := l.due(tenant, now, budget+1)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > budget {
+			rows, report.More = rows[:budget], true
+		}
+		budget -= len(rows)
+		if err := l.settleDue(tenant, rows, now, report); err != nil {
+			return nil, err
+		}
+		counts, err := l.space(space{tenant: tenant})
+		if err != nil {
+			return nil, err
+		}
+		if err := l.dropOutcomes(counts, maxSweep, now-outcomeLifetime); err != nil {
+			return nil, err
+		}
+	}
+	return report, nil
+}
+
+// due returns up to most rows of a tenant that a sweep has something to do
+// with, by the time at which they became due.
+func (l *ledger) due(tenant string, now fact.Instant, most int) ([]*row, error) {
+	shared := space{tenant: tenant}
+	prefix := shared.prefix(famDue)
+	it, err := l.seek(prefix, appendTime(bytes.Clone(prefix), now+1))
+	if err != nil {
+		return nil, err
+	}
+	var ids []fact.ID
+	for ok := it.First(); ok && len(ids) < most+len(l.order); ok = it.Next() {
+		ids = append(ids, idAtEnd(it.Key()))
+	}
+	if err := it.Error(); err != nil {
+		return nil, fmt.Errorf("read what is due: %w", err)
+	}
+	var rows []*row
+	for _, id := range ids {
+		if _, changed := l.rows[id]; changed {
+			continue
+		}
+		r, err := l.find(space{tenant, fact.MainBranch}, id)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			rows = append(rows, r)
+		}
+	}
+	for _, r := range l.order {
+		if !r.gone && r.space.tenant == tenant {
+			rows = append(rows, r)
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r *row) bool {
+		at, due := dueAt(&r.f)
+		return !due || at > now
+	})
+	slices.SortFunc(rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(a.f.ValidUntil, b.f.ValidUntil), bytes.Compare(a.f.ID[:], b.f.ID[:]))
+	})
+	return rows[:min(len(rows), most)], nil
+}
+
+func (l *ledger) settleDue(tenant string, rows []*row, now fact.Instant, report *SweepReport) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	t := l.begin(&fact.Request{Tenant: tenant, Branch: fact.MainBranch}, now)
+	for _, r := range rows {
+		if r.f.Transient && r.f.StatedUntil != fact.Forever {
+			continue
+		}
+		f := t.touch(r)
+		f.Status, f.Pending = fact.Superseded, false
+		t.tell(fact.OpSupersede, r)
+		report.Superseded++
+	}
+	for _, r := range rows {
+		if !r.f.Transient || r.f.StatedUntil == fact.Forever {
+			continue
+		}
+		t.touch(r)
+		t.tell(fact.OpExpire, r)
+		if err := l.erase(r.space, r.f.Subject, []*row{r}); err != nil {
+			return err
+		}
+		report.Removed++
+	}
+	t.extra = binary.AppendUvarint([]byte("sweep"), uint64(report.Removed))
+	return t.commit(txRecord{Kind: "sweep", Tenant: tenant, DeclaredKnownAt: fact.NoInstant})
+}
+
+// sweepDue reports whether a sweep at this time would find anything to do.
+func (v *View) sweepDue(now fact.Instant) (bool, error) {
+	tenants, err := dataTenants(v.snap)
+	if err != nil {
+		return false, err
+	}
+	for _, tenant := range tenants {
+		s := space{tenant: tenant}
+		due := s.prefix(famDue)
+		old := s.prefix(famOutcomeAge)
+		for _, r := range [][2][]byte{
+			{due, appendTime(bytes.Clone(due), now+1)},
+			{old, appendTime(bytes.Clone(old), now-outcomeLifetime)},
+		} {
+			there, err := anyIn(v.snap, r[0], r[1])
+			if err != nil || there {
+				return there, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// anyIn reports whether a range holds any key.
+func anyIn(r pebble.Reader, lower, upper []byte) (bool, error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return false, fmt.Errorf("open an iterator: %w", err)
+	}
+	there := it.First()
+	if err := it.Error(); err != nil {
+		it.Close()
+		return false, fmt.Errorf("look into a range: %w", err)
+	}
+	return there, it.Close()
+}

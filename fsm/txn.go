@@ -1,0 +1,174 @@
+package fsm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+)
+
+// txn is one request being judged: it changes the ledger's rows, and either
+// commits them under one tx or undoes every change.
+type txn struct {
+	l       *ledger
+	space   space
+	req     *fact.Request
+	tx      uint64       // the tx it takes if it changes anything
+	now     fact.Instant // its record time
+	backing *fact.Backfill
+	known   fact.Instant // the declared time of the row at hand, or NoInstant
+	undo    []undoStep
+	effects []effect
+	extra   []byte     // what else the digest covers
+	met     []metGuard // the guards that failed, and the facts that they met
+	pieces  int        // continuations made so far in this tx
+}
+
+// undoStep puts a row back as it was before the request.
+type undoStep struct {
+	row  *row
+	f    fact.Fact
+	past int
+	gone bool
+}
+
+// effect is one event of the tx, in the order in which they are told.
+type effect struct {
+	op     fact.Op
+	row    *row
+	others []*row // what an assert closed or moved
+}
+
+// pendingEvent is an event that the ledger will write.
+type pendingEvent struct {
+	space space
+	tx    uint64
+	n     int
+	op    fact.Op
+	row   *row
+	bytes []byte
+}
+
+func (l *ledger) begin(req *fact.Request, now fact.Instant) *txn {
+	return &txn{
+		l: l, space: space{req.Tenant, req.Branch}, req: req,
+		tx: l.state.Tx + 1, now: now, known: fact.NoInstant,
+	}
+}
+
+// versionKnown is the time from which what the row at hand does counts as known.
+func (t *txn) versionKnown() fact.Instant {
+	if t.known.Given() {
+		return t.known
+	}
+	return t.now
+}
+
+// touch prepares a row for a change by this tx: it keeps the version that the
+// change replaces, and what is needed to undo it.
+func (t *txn) touch(r *row) *fact.Fact {
+	t.l.adopt(r)
+	t.undo = append(t.undo, undoStep{row: r, f: r.f, past: len(r.past), gone: r.gone})
+	if r.f.Tx != t.tx {
+		if r.f.Tx != 0 {
+			r.past = append(r.past, r.f)
+			r.ends = append(r.ends, versionEnd{tx: t.tx, at: t.now, known: t.versionKnown()})
+		}
+		r.f.Tx, r.f.VersionAt, r.f.VersionKnownAt = t.tx, t.now, t.versionKnown()
+	}
+	r.bytes = nil
+	return &r.f
+}
+
+// create adds a new row. A fact that comes with an id of its own is new in this
+// tx, whatever it copies.
+func (t *txn) create(f fact.Fact) *row {
+	f.Tenant, f.Branch = t.space.tenant, t.space.branch
+	f.Tx, f.FirstTx = t.tx, t.tx
+	f.VersionAt, f.RecordedAt = t.now, t.now
+	f.VersionKnownAt = t.versionKnown()
+	r := &row{space: t.space, f: f}
+	t.l.adopt(r)
+	t.undo = append(t.undo, undoStep{row: r, gone: true})
+	return r
+}
+
+// rollback undoes every change of the request.
+func (t *txn) rollback() {
+	for i := len(t.undo) - 1; i >= 0; i-- {
+		u := t.undo[i]
+		u.row.f, u.row.gone, u.row.bytes = u.f, u.gone, nil
+		u.row.past, u.row.ends = u.row.past[:u.past], u.row.ends[:u.past]
+	}
+	t.undo, t.effects = nil, nil
+}
+
+// changed reports whether the request has changed anything.
+func (t *txn) changed() bool { return len(t.undo) > 0 }
+
+// tell adds an event.
+func (t *txn) tell(op fact.Op, r *row, others ...*row) {
+	t.effects = append(t.effects, effect{op: op, row: r, others: others})
+}
+
+// commit gives the tx its place: it extends the digest chain over the effects,
+// and keeps the tx's record and events.
+func (t *txn) commit(record txRecord) error {
+	l := t.l
+	d := newDigest(l.state.Digest, t.tx, t.now)
+	for n, e := range t.effects {
+		d.effect(e)
+		l.events = append(l.events, pendingEvent{
+			space: t.space, tx: t.tx, n: n, op: e.op, row: e.row, bytes: encodeEvent(e),
+		})
+	}
+	d.bytes(0xff, t.extra)
+	l.state.Tx, l.state.RecordedAt = t.tx, t.now
+	l.state.Digest = d.sum()
+	record.RecordedAt, record.Digest = t.now, l.state.Digest
+	return l.batch.Set(txKey(t.tx), appendTxRecord(nil, &record), nil)
+}
+
+// encoded returns the bytes of the row's fact.
+func (r *row) encoded() []byte {
+	if r.bytes == nil {
+		r.bytes = entry.AppendFact(make([]byte, 0, 256), &r.f)
+	}
+	return r.bytes
+}
+
+// digest is the hash of one tx: of the one before it, and of what it did.
+type digest struct {
+	h   hash.Hash
+	buf []byte
+}
+
+func newDigest(before [32]byte, tx uint64, at fact.Instant) *digest {
+	d := &digest{h: sha256.New()}
+	d.h.Write(before[:])
+	d.buf = binary.BigEndian.AppendUint64(d.buf, tx)
+	d.buf = binary.BigEndian.AppendUint64(d.buf, uint64(at))
+	d.h.Write(d.buf)
+	return d
+}
+
+func (d *digest) bytes(kind byte, b []byte) {
+	d.buf = append(d.buf[:0], kind)
+	d.buf = binary.BigEndian.AppendUint64(d.buf, uint64(len(b)))
+	d.h.Write(d.buf)
+	d.h.Write(b)
+}
+
+func (d *digest) effect(e effect) {
+	d.bytes(byte(e.op), e.row.encoded())
+	for _, o := range e.others {
+		d.bytes(0, o.encoded())
+	}
+}
+
+func (d *digest) sum() (out [32]byte) {
+	d.h.Sum(out[:0])
+	return out
+}

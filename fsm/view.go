@@ -1,0 +1,283 @@
+package fsm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// View is a consistent picture of the machine at one tx. It must be closed. It
+// is safe for concurrent use.
+type View struct {
+	m     *Machine
+	snap  *pebble.Snapshot
+	state state
+	once  sync.Once
+}
+
+// View opens a view of the present state.
+func (m *Machine) View() (*View, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	m.views.Add(1)
+	return &View{m: m, snap: m.db.NewSnapshot(), state: m.state}, nil
+}
+
+// Close releases the view.
+func (v *View) Close() {
+	v.once.Do(func() {
+		if err := v.snap.Close(); err != nil && v.m.options.Logger != nil {
+			v.m.options.Logger.Error("close a view", "error", err.Error())
+		}
+		v.m.views.Done()
+	})
+}
+
+// Position tells where the machine stood when the view was opened.
+func (v *View) Position() fact.Position { return v.state.position() }
+
+// RecordTime returns the record time of a tx.
+func (v *View) RecordTime(_ context.Context, tx uint64) (fact.Instant, error) {
+	if tx == 0 {
+		return fact.NoInstant, nil
+	}
+	rec, err := readTx(v.snap, tx)
+	return rec.RecordedAt, err
+}
+
+// TxAt returns the last tx whose record time is not later than t; 0 where there
+// is none.
+func (v *View) TxAt(ctx context.Context, t fact.Instant) (uint64, error) {
+	low, high := uint64(0), v.state.Tx // record times never run backwards
+	for low < high {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		mid := low + (high-low+1)/2
+		at, err := v.RecordTime(ctx, mid)
+		if err != nil {
+			return 0, err
+		}
+		if at <= t {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low, nil
+}
+
+// tenants lists the tenants that a scope may see.
+func (v *View) tenants(scope fact.Scope) ([]string, error) {
+	if !scope.All {
+		return []string{scope.Tenant}, nil
+	}
+	return dataTenants(v.snap)
+}
+
+// Stats counts the facts of a scope. It reads counters, never facts.
+func (v *View) Stats(_ context.Context, scope fact.Scope) (fact.Stats, error) {
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return fact.Stats{}, err
+	}
+	if !scope.All {
+		c, err := readCounters(v.snap, space{scope.Tenant, scope.Branch})
+		stats := c.stats()
+		stats.Tenants = 1
+		return stats, err
+	}
+	var sum fact.Stats
+	names := make(map[string]bool)
+	for _, tenant := range tenants {
+		s := space{tenant, scope.Branch}
+		c, err := readCounters(v.snap, s)
+		if err != nil {
+			return sum, err
+		}
+		one := c.stats()
+		sum.Active += one.Active
+		sum.Candidate += one.Candidate
+		sum.Superseded += one.Superseded
+		sum.Retracted += one.Retracted
+		sum.Entities += one.Entities
+		if err := eachPredicate(v.snap, s, "", func(name string) bool { names[name] = true; return true }); err != nil {
+			return sum, err
+		}
+	}
+	sum.Predicates, sum.Tenants = uint64(len(names)), uint64(len(tenants))
+	return sum, nil
+}
+
+// eachPredicate visits the predicates after a name, in byte order, until visit
+// answers false.
+func eachPredicate(r pebble.Reader, s space, after string, visit func(string) bool) error {
+	prefix := s.prefix(famPredicate)
+	lower := prefix
+	if after != "" {
+		lower = successor(s.predicate(after))
+	}
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: successor(prefix)})
+	if err != nil {
+		return fmt.Errorf("open an iterator: %w", err)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		name, _, fine := cutString(it.Key()[len(prefix):])
+		if !fine {
+			return errors.Join(fact.Errorf(fact.StorageCorruption, "a predicate's key cannot be read"), it.Close())
+		}
+		if !visit(name) {
+			break
+		}
+	}
+	return errors.Join(it.Error(), it.Close())
+}
+
+// Tenants lists the registered tenants, in byte order.
+func (v *View) Tenants(ctx context.Context) ([]fact.TenantRecord, error) {
+	prefix := storeKeyOf(storeRecord)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return nil, fmt.Errorf("open an iterator: %w", err)
+	}
+	defer it.Close()
+	var list []fact.TenantRecord
+	for ok := it.First(); ok; ok = it.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b, err := it.ValueAndErr()
+		if err != nil {
+			return nil, fmt.Errorf("read a tenant: %w", err)
+		}
+		t, err := entry.DecodeTenant(b)
+		if err != nil {
+			return nil, fact.Errorf(fact.StorageCorruption, "a tenant cannot be read: %v", err)
+		}
+		list = append(list, t)
+	}
+	return list, it.Error()
+}
+
+// Tenant returns a registered tenant, or NotFound.
+func (v *View) Tenant(_ context.Context, id string) (*fact.TenantRecord, error) {
+	b, err := get(v.snap, tenantRecordKey(id))
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, fact.Errorf(fact.NotFound, "no tenant: %s", id)
+	}
+	t, err := entry.DecodeTenant(b)
+	if err != nil {
+		return nil, fact.Errorf(fact.StorageCorruption, "tenant %s cannot be read: %v", id, err)
+	}
+	return &t, nil
+}
+
+// Keys lists the keys of a tenant, revoked ones included, by id.
+func (v *View) Keys(_ context.Context, tenant string) ([]fact.Key, error) {
+	return keysOf(v.snap, func(key []byte) ([]byte, error) { return get(v.snap, key) }, tenant)
+}
+
+// keysOf lists the keys of a tenant through a look-up that may know better than
+// the reader.
+func keysOf(r pebble.Reader, look func([]byte) ([]byte, error), tenant string) ([]fact.Key, error) {
+	prefix := appendString(storeKeyOf(storeKey), tenant)
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return nil, fmt.Errorf("open an iterator: %w", err)
+	}
+	defer it.Close()
+	var keys []fact.Key
+	for ok := it.First(); ok; ok = it.Next() {
+		b, err := it.ValueAndErr()
+		if err != nil || len(b) != 32 {
+			return nil, fact.Errorf(fact.StorageCorruption, "a key of tenant %s cannot be read", tenant)
+		}
+		v, err := look(keyHashKey([32]byte(b)))
+		if err != nil {
+			return nil, err
+		}
+		k, err := entry.DecodeKey(v)
+		if err != nil {
+			return nil, fact.Errorf(fact.StorageCorruption, "a key of tenant %s cannot be read: %v", tenant, err)
+		}
+		keys = append(keys, k)
+	}
+	return keys, it.Error()
+}
+
+// KeyByHash returns the key with a hash if it is valid and its tenant is
+// active; nil otherwise.
+func (v *View) KeyByHash(ctx context.Context, hash [32]byte) (*fact.Key, error) {
+	b, err := get(v.snap, keyHashKey(hash))
+	if err != nil || b == nil {
+		return nil, err
+	}
+	k, err := entry.DecodeKey(b)
+	if err != nil {
+		return nil, fact.Errorf(fact.StorageCorruption, "a key cannot be read: %v", err)
+	}
+	if k.RevokedAt.Given() {
+		return nil, nil
+	}
+	t, err := v.Tenant(ctx, k.Tenant)
+	if fact.CodeOf(err) == fact.NotFound {
+		return nil, nil
+	}
+	if err != nil || t.Status != "active" {
+		return nil, err
+	}
+	return &k, nil
+}
+
+// PurgeCount counts the facts that a purge would erase.
+func (v *View) PurgeCount(ctx context.Context, scope fact.Scope, p fact.Purge) (uint64, error) {
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return 0, err
+	}
+	var n uint64
+	for _, tenant := range tenants {
+		s := space{tenant, scope.Branch}
+		subjects, err := subjectsFrom(v.snap, s, &p)
+		if err != nil {
+			return 0, err
+		}
+		for _, subject := range subjects {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			more, err := v.countRows(s, subject)
+			if err != nil {
+				return 0, err
+			}
+			n += more
+		}
+	}
+	return n, nil
+}
+
+func (v *View) countRows(s space, subject string) (uint64, error) {
+	lower := s.class(subject, fact.Active)
+	upper := successor(s.class(subject, fact.Retracted))
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return 0, fmt.Errorf("open an iterator: %w", err)
+	}
+	var n uint64
+	for ok := it.First(); ok; ok = it.Next() {
+		n++
+	}
+	return n, errors.Join(it.Error(), it.Close())
+}

@@ -1,0 +1,115 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// scanWindow visits the entries of an interval index that can overlap
+// [from, until). The iterator is bounded to keys that end in bucket, start and
+// at least an id; what comes before may vary, as when all predicates of a
+// subject are read. In each bucket it jumps over what ended before the window
+// and over what starts after it, so that the cost follows the answer and the
+// number of buckets, not the length of the history.
+func scanWindow(it *pebble.Iterator, from, until fact.Instant, visit func() error) error {
+	return scanTailed(it, rowTail, from, until, visit)
+}
+
+// scanTailed is scanWindow for keys whose bucket stands tail bytes before the
+// end.
+func scanTailed(it *pebble.Iterator, tail int, from, until fact.Instant, visit func() error) error {
+	ok := it.First()
+	for ok {
+		k := it.Key()
+		at := len(k) - tail
+		if at < 0 {
+			return fact.Errorf(fact.StorageCorruption, "an interval key is too short")
+		}
+		bucket, start := k[at], timeAt(k[at+1:])
+		if bucket == bucketEmpty {
+			ok = it.SeekGE(jump(k[:at], bucketEmpty+1, fact.NoInstant))
+			continue
+		}
+		if earliest := reach(bucket, from); start < earliest {
+			ok = it.SeekGE(jump(k[:at], bucket, earliest))
+			continue
+		}
+		if start >= until {
+			ok = it.SeekGE(jump(k[:at], bucket+1, fact.NoInstant))
+			continue
+		}
+		if err := visit(); err != nil {
+			return err
+		}
+		ok = it.Next()
+	}
+	if err := it.Error(); err != nil {
+		return fmt.Errorf("scan an interval index: %w", err)
+	}
+	return nil
+}
+
+func jump(prefix []byte, bucket byte, start fact.Instant) []byte {
+	k := make([]byte, 0, len(prefix)+9)
+	k = append(k, prefix...)
+	k = append(k, bucket)
+	return appendTime(k, start)
+}
+
+func sortRows(rows []*row) {
+	slices.SortFunc(rows, func(a, b *row) int { return compareStart(&a.f, &b.f) })
+}
+
+// compareStart orders facts by (valid_from, id).
+func compareStart(a, b *fact.Fact) int {
+	switch {
+	case a.ValidFrom < b.ValidFrom:
+		return -1
+	case a.ValidFrom > b.ValidFrom:
+		return 1
+	}
+	return slices.Compare(a.ID[:], b.ID[:])
+}
+
+// compareNewest orders facts as lists do: newest tx first, then id (C-25).
+func compareNewest(a, b *fact.Fact) int {
+	switch {
+	case a.Tx > b.Tx:
+		return -1
+	case a.Tx < b.Tx:
+		return 1
+	}
+	return slices.Compare(a.ID[:], b.ID[:])
+}
+
+// span is a half-open piece of time.
+type span struct{ from, until fact.Instant }
+
+// minus returns what is left of spans, which are ordered and disjoint, when the
+// cuts are taken out. Neither slice is changed.
+func minus(spans []span, cuts []span) []span {
+	for _, c := range cuts {
+		if c.from >= c.until {
+			continue
+		}
+		var rest []span
+		for _, s := range spans {
+			if c.until <= s.from || s.until <= c.from {
+				rest = append(rest, s)
+				continue
+			}
+			if s.from < c.from {
+				rest = append(rest, span{s.from, c.from})
+			}
+			if c.until < s.until {
+				rest = append(rest, span{c.until, s.until})
+			}
+		}
+		spans = rest
+	}
+	return spans
+}

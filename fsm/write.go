@@ -1,0 +1,212 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+
+	"abagraph/fact"
+)
+
+// write judges a batch: guards, then retracts, then asserts, all or nothing
+// (C-34). What it answers as refusal has written nothing.
+func (l *ledger) write(req *fact.Request, now fact.Instant) (*fact.Result, []metGuard, error) {
+	t := l.begin(req, now)
+	t.backing = req.Write.Backfill
+	res := &fact.Result{Tx: l.state.Tx, RecordedAt: now}
+	refused, err := t.run(res)
+	if err != nil {
+		return nil, nil, err
+	}
+	if refused != nil {
+		t.rollback()
+		return &fact.Result{Tx: l.state.Tx, RecordedAt: now, Err: refused}, t.met, nil
+	}
+	if !t.changed() {
+		return res, nil, nil
+	}
+	res.Tx, res.Wrote = t.tx, true
+	t.settle(res)
+	return res, nil, t.commit(t.record())
+}
+
+// settle lets an answer show every fact as the whole tx left it, which is also
+// how a replay of the tx shows it.
+func (t *txn) settle(res *fact.Result) {
+	refresh := func(facts []fact.Fact) {
+		for i := range facts {
+			if r := t.l.rows[facts[i].ID]; r != nil {
+				facts[i] = r.f
+			}
+		}
+	}
+	for i := range res.Asserts {
+		a := &res.Asserts[i]
+		if r := t.l.rows[a.Fact.ID]; r != nil {
+			a.Fact = r.f
+		}
+		refresh(a.Superseded)
+		refresh(a.Moved)
+		refresh(a.Continuations)
+	}
+	refresh(res.Retracted)
+}
+
+// record is what is kept of the tx: a backfill is itself a record (C-28).
+func (t *txn) record() txRecord {
+	r := txRecord{Kind: "write", Tenant: t.space.tenant, Actor: t.req.Actor, DeclaredKnownAt: fact.NoInstant}
+	if t.backing != nil {
+		r.Reason, r.DeclaredKnownAt = t.backing.Reason, t.backing.KnownAt
+	}
+	return r
+}
+
+func (t *txn) run(res *fact.Result) (*fact.Error, error) {
+	if refused, err := t.guard(); refused != nil || err != nil {
+		return refused, err
+	}
+	for i := range t.req.Write.Retracts {
+		if refused, err := t.retract(&t.req.Write.Retracts[i], res); refused != nil || err != nil {
+			return refused, err
+		}
+	}
+	for i := range t.req.Write.Asserts {
+		a, refused, err := t.assert(&t.req.Write.Asserts[i])
+		if err != nil {
+			return nil, err
+		}
+		if refused != nil {
+			return inRow(refused, i, len(t.req.Write.Asserts)), nil
+		}
+		res.Asserts = append(res.Asserts, a)
+	}
+	return nil, nil
+}
+
+// inRow names the row of a batch that was refused.
+func inRow(e *fact.Error, i, of int) *fact.Error {
+	if of == 1 {
+		return e
+	}
+	named := *e
+	named.Message = fmt.Sprintf("asserts[%d]: %s", i, e.Message)
+	if e.Field != "" {
+		named.Field = fmt.Sprintf("asserts[%d].%s", i, e.Field)
+	}
+	return &named
+}
+
+// guard evaluates every guard on the live view before anything is written.
+func (t *txn) guard() (*fact.Error, error) {
+	var failures []fact.GuardFailure
+	for i := range t.req.Write.Guards {
+		g := &t.req.Write.Guards[i]
+		met, err := t.live(g.Subject, g.Predicate)
+		if err != nil {
+			return nil, err
+		}
+		current := distinctObjects(met)
+		if !g.Holds(current) {
+			failures = append(failures, failureOf(g, current))
+			t.met = append(t.met, metGuard{Guard: i, IDs: idsOf(met)})
+		}
+	}
+	return compareFailed(failures), nil
+}
+
+func failureOf(g *fact.Guard, current []fact.Object) fact.GuardFailure {
+	return fact.GuardFailure{
+		Subject: g.Subject, Predicate: g.Predicate, Expected: g.Object,
+		Absent: g.Kind == fact.GuardAbsent, Current: current,
+	}
+}
+
+// compareFailed is the refusal of a batch whose guards do not hold; nil where
+// they do.
+func compareFailed(failures []fact.GuardFailure) *fact.Error {
+	if len(failures) == 0 {
+		return nil
+	}
+	e := fact.Errorf(fact.CompareFailed, "compare failed: %d guard(s) did not match current state", len(failures))
+	e.Failures = failures
+	return e
+}
+
+// live returns the facts that hold at the record time, in the order of lists.
+func (t *txn) live(subject, predicate string) ([]fact.Fact, error) {
+	rows, err := t.l.overlapping(t.l.line(lineKey{t.space, subject, predicate}), t.now, t.now+1)
+	if err != nil {
+		return nil, err
+	}
+	var facts []fact.Fact
+	for _, r := range rows {
+		if r.f.Status == fact.Active {
+			facts = append(facts, r.f)
+		}
+	}
+	slices.SortFunc(facts, func(a, b fact.Fact) int { return compareNewest(&a, &b) })
+	return facts, nil
+}
+
+func distinctObjects(facts []fact.Fact) []fact.Object {
+	var objects []fact.Object
+	for i := range facts {
+		if !slices.ContainsFunc(objects, facts[i].Object.Equal) {
+			objects = append(objects, facts[i].Object)
+		}
+	}
+	return objects
+}
+
+// retract ends every piece of a statement (C-16).
+func (t *txn) retract(q *fact.Retract, res *fact.Result) (*fact.Error, error) {
+	known, refused := t.declared(q.KnownAt)
+	if refused != nil {
+		return refused, nil
+	}
+	t.known = known
+	r, err := t.l.find(t.space, q.ID)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return fact.Errorf(fact.NotFound, "fact %s not found", q.ID), nil
+	}
+	res.RetractedIDs = append(res.RetractedIDs, q.ID)
+	pieces, err := t.l.pieces(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pieces {
+		if p.f.Status == fact.Retracted {
+			continue
+		}
+		if known.Given() && p.f.VersionKnownAt > known {
+			e := fact.Errorf(fact.Conflict, "fact %s was known to change after the time at which its retraction is declared to have been known", p.f.ID)
+			e.IDs = []fact.ID{p.f.ID}
+			return e, nil
+		}
+		f := t.touch(p)
+		f.Status, f.Pending = fact.Retracted, false
+		f.ValidUntil = max(f.ValidFrom, min(f.ValidUntil, t.versionKnown()))
+		t.tell(fact.OpRetract, p)
+		res.Retracted = append(res.Retracted, *f)
+	}
+	return nil, nil
+}
+
+// pieces returns every piece of a fact's statement, by (valid_from, id).
+func (l *ledger) pieces(r *row) ([]*row, error) {
+	t := l.line(lineKey{r.space, r.f.Subject, r.f.Predicate})
+	said, err := l.statements(t, r.f.Object, r.f.Source, r.f.StatedFrom)
+	if err != nil {
+		return nil, err
+	}
+	root := r.f.Statement()
+	var pieces []*row
+	for _, p := range said {
+		if p.f.Statement() == root {
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces, nil
+}
