@@ -217,3 +217,27 @@ func policy(f *jsonx.Fields) fact.Policy {
 	}
 	return policy
 }
+
+// ObjectFilter returns the values that a filter written as text may mean: the
+// text itself and, where it reads as a number, true, false, null or a blob
+// reference, that value too (C-3).
+func ObjectFilter(text string) []fact.Object {
+	list := []fact.Object{fact.TextObject(text)}
+	if text == "" || len(text) > maxFilterValue {
+		return list
+	}
+	switch c := text[0]; {
+	case c == '{', c == '-', c >= '0' && c <= '9', text == "true", text == "false", text == "null":
+		v, err := jsonx.Parse([]byte(text))
+		if err != nil || v.Raw != text {
+			return list
+		}
+		if o, err := Object("object", v); err == nil {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// maxFilterValue is above every value that is not a text.
+const maxFilterValue = 2048

@@ -76,3 +76,6 @@ func plusInOffset(text string) string {
 	}
 	return text
 }
+
+// Warn notes something else that the answer should say.
+func (in *Input) Warn(text string) { in.warnings = append(in.warnings, text) }

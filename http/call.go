@@ -1,0 +1,160 @@
+package http
+
+import (
+	"net/http"
+	"strconv"
+
+	"abagraph/fact"
+	"abagraph/internal/jsonx"
+	"abagraph/memory"
+
+	"github.com/labstack/echo/v4"
+)
+
+// call is one request on its way through the server. Calls are pooled.
+type call struct {
+	server *Server
+	route  *route
+	echo   echo.Context
+	w      http.ResponseWriter
+	r      *http.Request
+
+	caller memory.Caller
+	known  bool // the caller has been authenticated
+	query  query
+	input  *memory.Input
+	trace  *memory.Trace // nil without explain
+	buf    []byte
+	body   []byte
+	status int // 0 until the header is written
+}
+
+// maxPooled is the largest buffer that is kept for another request.
+const maxPooled = 64 << 10
+
+func (s *Server) acquire(c echo.Context, rt *route) *call {
+	cl := s.calls.Get().(*call)
+	cl.server, cl.route, cl.echo, cl.w, cl.r = s, rt, c, c.Response().Writer, c.Request()
+	return cl
+}
+
+func (s *Server) release(cl *call) {
+	buf, body, list := cl.buf[:0], cl.body[:0], cl.query.list[:0]
+	if cap(buf) > maxPooled {
+		buf = nil
+	}
+	if cap(body) > maxPooled {
+		body = nil
+	}
+	clear(cl.query.list)
+	*cl = call{buf: buf, body: body, query: query{list: list}}
+	s.calls.Put(cl)
+}
+
+// Header values that never change; the slices are shared and only read.
+var (
+	typeJSON    = []string{"application/json"}
+	typeEvents  = []string{"text/event-stream"}
+	noStore     = []string{"no-store"}
+	noCache     = []string{"no-cache"}
+	noSniff     = []string{"nosniff"}
+	noBuffering = []string{"no"}
+)
+
+const (
+	headerTx         = "X-Abagraph-Tx"
+	headerNow        = "X-Abagraph-Now"
+	headerEpoch      = "X-Abagraph-Epoch"
+	headerWarning    = "X-Abagraph-Warning"
+	headerBackfilled = "X-Abagraph-Backfilled"
+	headerMinTx      = "X-Abagraph-Min-Tx"
+	headerNext       = "X-Abagraph-Next"
+	headerIdem       = "Idempotency-Key"
+)
+
+// begin starts an answer: with explain, inside its envelope.
+func (c *call) begin() []byte {
+	if c.trace != nil {
+		return append(c.buf[:0], `{"result":`...)
+	}
+	return c.buf[:0]
+}
+
+// finish sends an answer that begin has started.
+func (c *call) finish(status int, b []byte) error {
+	if c.trace != nil {
+		c.trace.Step("encode", "")
+		b = append(b, `,"explain":`...)
+		b = append(c.trace.Append(b), '}')
+	}
+	c.buf = b
+	c.write(status, b)
+	return nil
+}
+
+// write sends a JSON answer with the headers that every answer has.
+func (c *call) write(status int, b []byte) {
+	h := c.w.Header()
+	h["Content-Type"] = typeJSON
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+	h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	c.status = status
+	c.w.WriteHeader(status)
+	// A write that fails has lost its reader: there is no one to tell.
+	_, _ = c.w.Write(b)
+}
+
+// meta sets the headers that tell from where an answer was read.
+func (c *call) meta(m *memory.Meta) {
+	h := c.w.Header()
+	h[headerTx] = []string{strconv.FormatUint(m.Tx, 10)}
+	h[headerEpoch] = []string{m.Epoch}
+	if m.Now.Given() {
+		h[headerNow] = []string{strconv.FormatInt(int64(m.Now), 10)}
+	}
+	if n := m.Declared(); n > 0 {
+		h[headerBackfilled] = []string{strconv.Itoa(n)}
+		for _, b := range m.Backfilled {
+			c.trace.Int("backfilled.tx_"+strconv.FormatUint(b.Batch, 10), b.Rows)
+		}
+	}
+}
+
+// wrote sets the same headers for a write.
+func (c *call) wrote(r *fact.Result) {
+	c.meta(&memory.Meta{Tx: r.Tx, Now: r.RecordedAt, Epoch: c.server.config.Memory.Position().Epoch})
+}
+
+// stand sets the headers for an answer that reads no facts: where this node
+// stands.
+func (c *call) stand() {
+	p := c.server.config.Memory.Position()
+	c.meta(&memory.Meta{Tx: p.Tx, Now: fact.NoInstant, Epoch: p.Epoch})
+}
+
+// warnHeader tells the warnings of an answer that is a list (C-1).
+func (c *call) warnHeader() {
+	for _, w := range c.input.Warnings() {
+		c.w.Header().Add(headerWarning, headerText(w))
+	}
+}
+
+// warnField appends the warnings of an answer that is an object.
+func (c *call) warnField(b []byte) []byte {
+	if w := c.input.Warnings(); len(w) > 0 {
+		return jsonx.AppendStrings(append(b, `,"warnings":`...), w)
+	}
+	return b
+}
+
+// headerText keeps to what a header may hold.
+func headerText(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c < 0x20 || c >= 0x7f {
+			b[i] = '?'
+		}
+	}
+	return string(b)
+}

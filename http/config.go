@@ -1,0 +1,117 @@
+package http
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"abagraph/internal/events"
+	"abagraph/memory"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Defaults of a Config.
+const (
+	DefaultMaxBodyBytes  = 64 << 20
+	DefaultMaxUploads    = 4
+	DefaultMaxStreams    = 1024
+	DefaultKeepAlive     = 15 * time.Second
+	DefaultSlowReader    = 10 * time.Second
+	DefaultHeaderTimeout = 10 * time.Second
+	DefaultBodyTimeout   = 60 * time.Second
+)
+
+// Config is what a Server needs. Memory and Logger are required.
+type Config struct {
+	// Bind is the address to listen on, such as 127.0.0.1:7700. It decides
+	// whether the server counts as bound to loopback (C-42).
+	Bind   string
+	Memory *memory.Service
+	// Logger takes the events, whose names are the records' messages.
+	Logger *slog.Logger
+	// Window is what /api/observability shows; nil shows an empty one.
+	Window *events.Window
+	// Registry takes the server's metrics and is served at /metrics; nil means
+	// a registry of its own.
+	Registry *prometheus.Registry
+	// Version is told by /api/stats and /api.
+	Version string
+	// BaseDomain is the domain below which a host's label names a tenant, such
+	// as example.com; "" = hosts name none.
+	BaseDomain string
+	// AllowedOrigins are the origins besides the server's own that browsers may
+	// call from, such as https://console.example.com.
+	AllowedOrigins []string
+	// MaxBodyBytes bounds a request's body, decompressed; 0 = 64 MiB.
+	MaxBodyBytes int64
+	// MaxUploads bounds the large bodies that are read at the same time; others
+	// wait. 0 = 4.
+	MaxUploads int
+	// MaxStreams bounds the open streams of this node; 0 = 1,024.
+	MaxStreams int
+	// KeepAlive is the time between the comments on a quiet stream; 0 = 15 s.
+	KeepAlive time.Duration
+	// SlowReader is how long a stream's reader may leave a message unread
+	// before it is cut off; 0 = 10 s.
+	SlowReader time.Duration
+}
+
+func (c *Config) complete() error {
+	if c.Memory == nil || c.Logger == nil {
+		return errors.New("http: Memory and Logger are required")
+	}
+	fill(&c.MaxBodyBytes, DefaultMaxBodyBytes)
+	fill(&c.MaxUploads, DefaultMaxUploads)
+	fill(&c.MaxStreams, DefaultMaxStreams)
+	fill(&c.KeepAlive, DefaultKeepAlive)
+	fill(&c.SlowReader, DefaultSlowReader)
+	if c.Window == nil {
+		c.Window = events.NewWindow(nil)
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	c.BaseDomain = strings.ToLower(strings.Trim(c.BaseDomain, "."))
+	for i, origin := range c.AllowedOrigins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" && u.Path != "/" {
+			return fmt.Errorf("http: an allowed origin must look like https://console.example.com, not %q", origin)
+		}
+		c.AllowedOrigins[i] = strings.ToLower(u.Scheme + "://" + u.Host)
+	}
+	if !c.Memory.AuthEnabled() && !c.onLoopback() {
+		return fmt.Errorf("http: refusing to listen on %s without a key: anyone could read and write; set ABAGRAPH_ADMIN_KEY or bind to 127.0.0.1", c.Bind)
+	}
+	return nil
+}
+
+func fill[T int | int64 | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// onLoopback reports whether the bind address can be reached from this machine
+// only.
+func (c *Config) onLoopback() bool {
+	host, _, err := net.SplitHostPort(c.Bind)
+	if err != nil {
+		host = c.Bind
+	}
+	return isLoopback(strings.ToLower(host))
+}
+
+// isLoopback reports whether a host without its port names this machine.
+func isLoopback(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && ip.IsLoopback()
+}

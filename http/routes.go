@@ -1,0 +1,117 @@
+package http
+
+import (
+	"errors"
+	"net/http"
+
+	"abagraph/memory"
+
+	"github.com/labstack/echo/v4"
+)
+
+// access says who may come in.
+type access uint8
+
+const (
+	keyed     access = iota // a valid key, or auth is off
+	public                  // anyone
+	discovery               // a key, and without any a challenge to bring one
+)
+
+// route is one line of the table of routes.
+type route struct {
+	method   string
+	template string
+	access   access
+	handle   func(*call) error
+	measure  *routeMetrics
+}
+
+// unmatched stands for requests that match no route; its name is what metrics
+// and events tell of them.
+const unmatched = "unmatched"
+
+func (s *Server) table() []route {
+	return []route{
+		{method: http.MethodGet, template: "/api/facts", handle: s.listFacts},
+		{method: http.MethodPost, template: "/api/facts", handle: s.assertFact},
+		{method: http.MethodGet, template: "/api/facts/:id", handle: s.getFact},
+		{method: http.MethodDelete, template: "/api/facts/:id", handle: s.retractFact},
+		{method: http.MethodGet, template: "/api/facts/:id/history", handle: s.factHistory},
+		{method: http.MethodPost, template: "/api/transact", handle: s.transact},
+		{method: http.MethodGet, template: "/api/stream", handle: s.stream},
+		{method: http.MethodGet, template: "/api/entities", handle: s.listEntities},
+		{method: http.MethodGet, template: "/api/entities/*", handle: s.getEntity},
+		{method: http.MethodGet, template: "/api/predicates", handle: s.listPredicates},
+		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
+		{method: http.MethodGet, template: "/api/health", access: public, handle: s.health},
+		{method: http.MethodGet, template: "/api/ready", access: public, handle: s.ready},
+		{method: http.MethodGet, template: "/api/observability", handle: s.observability},
+		{method: http.MethodPost, template: "/api/session", access: public, handle: s.logIn},
+		{method: http.MethodDelete, template: "/api/session", access: public, handle: s.logOut},
+		{method: http.MethodGet, template: "/api/session", handle: s.session},
+		{method: http.MethodGet, template: "/api/connect", handle: s.connect},
+		{method: http.MethodPost, template: "/api/tenants", handle: s.createTenant},
+		{method: http.MethodGet, template: "/api/tenants", handle: s.listTenants},
+		{method: http.MethodGet, template: "/api/tenants/:id", handle: s.getTenant},
+		{method: http.MethodDelete, template: "/api/tenants/:id", handle: s.deleteTenant},
+		{method: http.MethodPost, template: "/api/tenants/:id/keys", handle: s.createKey},
+		{method: http.MethodGet, template: "/api/tenants/:id/keys", handle: s.listKeys},
+		{method: http.MethodDelete, template: "/api/tenants/:id/keys/:key", handle: s.revokeKey},
+		{method: http.MethodGet, template: "/api/admin/purge", handle: s.previewPurge},
+		{method: http.MethodPost, template: "/api/admin/purge", handle: s.purge},
+		{method: http.MethodGet, template: "/api", access: discovery, handle: s.index},
+		{method: http.MethodGet, template: "/api/", access: discovery, handle: s.index},
+		{method: http.MethodGet, template: "/v1", access: discovery, handle: s.index},
+		{method: http.MethodGet, template: "/v1/", access: discovery, handle: s.index},
+		{method: http.MethodGet, template: "/metrics", access: public, handle: s.serveMetrics},
+	}
+}
+
+// routes puts the table into Echo. Every GET also answers HEAD, which net/http
+// sends without its body.
+func (s *Server) routes() {
+	for _, rt := range s.table() {
+		rt.measure = s.metrics.route(rt.template, rt.method)
+		s.echo.Add(rt.method, rt.template, s.around(&rt))
+		if rt.method == http.MethodGet {
+			head := rt
+			head.method = http.MethodHead
+			head.measure = s.metrics.route(rt.template, http.MethodHead)
+			s.echo.Add(http.MethodHead, rt.template, s.around(&head))
+		}
+	}
+	none := s.metrics.route(unmatched, "other")
+	missing := s.around(&route{template: unmatched, measure: none, handle: noRoute})
+	wrong := s.around(&route{template: unmatched, measure: none, handle: wrongMethod})
+	options := s.around(&route{template: unmatched, measure: none, handle: optionsOf})
+	s.echo.HTTPErrorHandler = func(err error, c echo.Context) {
+		if errors.Is(err, echo.ErrMethodNotAllowed) {
+			err = wrong(c)
+		} else {
+			err = missing(c)
+		}
+		if err != nil {
+			s.config.Logger.Error("abagraph.server.error", "error", err.Error())
+		}
+	}
+	// Echo would tell anyone which methods a path has.
+	s.echo.Pre(func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if c.Request().Method == http.MethodOptions {
+				return options(c)
+			}
+			return next(c)
+		}
+	})
+}
+
+func noRoute(*call) error { return memory.Denied() }
+
+// optionsOf answers OPTIONS that is no preflight, for a caller with a key.
+func optionsOf(c *call) error {
+	c.w.Header().Set("Allow", allowedMethods)
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

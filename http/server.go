@@ -1,0 +1,135 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/semaphore"
+)
+
+// Time limits of a connection. A stream sets its own for writing.
+const (
+	idleTimeout  = 2 * time.Minute
+	writeTimeout = 2 * time.Minute
+)
+
+// Server serves one node. Make it with NewServer, then Listen, Serve and
+// Shutdown, in this order.
+type Server struct {
+	config   Config
+	echo     *echo.Echo
+	inner    *http.Server
+	listener net.Listener
+	uploads  *semaphore.Weighted
+	metrics  *metrics
+	loopback bool
+
+	streams atomic.Int64
+	closing context.Context
+	close   context.CancelFunc
+	calls   sync.Pool
+}
+
+// NewServer checks a configuration and lays out the routes. It refuses to be
+// reachable from other machines without a key (C-41).
+func NewServer(config Config) (*Server, error) {
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
+	s := &Server{config: config, uploads: semaphore.NewWeighted(int64(config.MaxUploads)), loopback: config.onLoopback()}
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.calls.New = func() any { return new(call) }
+	var err error
+	if s.metrics, err = newMetrics(config.Registry, config.Memory, &s.streams); err != nil {
+		s.close()
+		return nil, err
+	}
+	s.echo = echo.New()
+	s.routes()
+	s.inner = &http.Server{
+		Handler: s.echo, ReadHeaderTimeout: DefaultHeaderTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(connectionErrors{config.Logger.Handler()}, slog.LevelWarn),
+	}
+	return s, nil
+}
+
+// Handler returns the server's handler, for a listener of another's.
+func (s *Server) Handler() http.Handler { return s.echo }
+
+// Listen takes the address. It is separate from Serve so that a port that is
+// taken is told before anything else starts.
+func (s *Server) Listen() error {
+	l, err := net.Listen("tcp", s.config.Bind)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", s.config.Bind, err)
+	}
+	s.listener = reporting{Listener: l, logger: s.config.Logger}
+	return nil
+}
+
+// Addr is the address that is listened on, after Listen.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Serve answers requests until Shutdown. It returns nil after that.
+func (s *Server) Serve() error {
+	s.config.Logger.Info("abagraph.server.start", "bind", s.Addr().String(), "auth_enabled", s.config.Memory.AuthEnabled(),
+		"max_body_bytes", s.config.MaxBodyBytes, "max_concurrent_uploads", s.config.MaxUploads, "version", s.config.Version)
+	if err := s.inner.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve on %s: %w", s.config.Bind, err)
+	}
+	return nil
+}
+
+// Shutdown ends the streams, lets the requests that run finish, and closes the
+// listener. What has not finished when the context ends is cut off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.close()
+	err := s.inner.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("finish the running requests: %w", err), s.inner.Close())
+	}
+	return err
+}
+
+// reporting tells of connections that could not be accepted.
+type reporting struct {
+	net.Listener
+	logger *slog.Logger
+}
+
+func (r reporting) Accept() (net.Conn, error) {
+	conn, err := r.Listener.Accept()
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		r.logger.Warn("abagraph.server.accept_error", "error", err.Error())
+	}
+	return conn, err
+}
+
+// connectionErrors gives what the standard library says of a connection the
+// name of an event.
+type connectionErrors struct{ slog.Handler }
+
+func (h connectionErrors) Handle(ctx context.Context, r slog.Record) error {
+	event := slog.NewRecord(r.Time, r.Level, "abagraph.server.connection_error", r.PC)
+	event.AddAttrs(slog.String("error", r.Message))
+	return h.Handler.Handle(ctx, event)
+}
+
+// Routes writes the table of routes: for each line its method and template.
+func (s *Server) Routes(w io.Writer) error {
+	for _, route := range s.echo.Routes() {
+		if _, err := fmt.Fprintf(w, "%s %s\n", route.Method, route.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package http
+
+import (
+	"net/http"
+	"strconv"
+
+	"abagraph/fact"
+	"abagraph/internal/jsonx"
+)
+
+// transact is POST /api/transact.
+func (s *Server) transact(c *call) error {
+	if err := c.caller.Require(fact.RoleWrite); err != nil {
+		return err
+	}
+	body, err := c.readJSON()
+	if err != nil {
+		return err
+	}
+	w, err := c.input.Batch(body)
+	if err != nil {
+		return err
+	}
+	o, err := c.writeOptions()
+	if err != nil {
+		return err
+	}
+	result, err := s.config.Memory.Transact(c.r.Context(), c.caller, o, w, c.trace)
+	if result != nil {
+		c.wrote(result)
+	}
+	if err != nil {
+		return err
+	}
+	t := touchedBy(result)
+	c.explainTransact(w, t)
+	return c.finish(http.StatusOK, append(c.warnField(t.append(c.begin(), result)), '}'))
+}
+
+func (c *call) explainTransact(w *fact.Write, t *touched) {
+	if c.trace == nil {
+		return
+	}
+	c.trace.Name("transact", "guards → retracts → asserts, in one tx")
+	c.trace.Int("compares", len(w.Guards))
+	c.trace.Int("retracts", len(w.Retracts))
+	c.trace.Int("asserts", len(w.Asserts))
+	c.trace.Int("facts", len(t.order))
+	c.trace.Int("superseded", len(t.ended))
+	c.trace.Int("continuations", len(t.continuations))
+}
+
+// touched gathers every fact of a batch, each once, as it stands after the
+// whole of it: a later part of the batch may have changed what an earlier one
+// answered.
+type touched struct {
+	last          map[fact.ID]*fact.Fact
+	order         []fact.ID // new facts, then continuations, closes, moves, retractions
+	continuations []fact.ID
+	ended         []fact.ID
+}
+
+func touchedBy(r *fact.Result) *touched {
+	t := &touched{last: make(map[fact.ID]*fact.Fact, len(r.Asserts)+len(r.Retracted))}
+	// Retracts come before asserts in a batch, and so do their states.
+	states := make([]*fact.Fact, 0, len(r.Asserts))
+	states = pointers(states, r.Retracted)
+	for i := range r.Asserts {
+		a := &r.Asserts[i]
+		states = append(pointers(pointers(states, a.Superseded), a.Moved), &a.Fact)
+		states = pointers(states, a.Continuations)
+	}
+	for _, f := range states {
+		t.last[f.ID] = f
+	}
+	seen := make(map[fact.ID]struct{}, len(t.last))
+	for i := range r.Asserts {
+		t.order = once(t.order, seen, r.Asserts[i].Fact.ID)
+	}
+	for i := range r.Asserts {
+		for j := range r.Asserts[i].Continuations {
+			id := r.Asserts[i].Continuations[j].ID
+			t.continuations = append(t.continuations, id)
+			t.order = once(t.order, seen, id)
+		}
+	}
+	t.ended = endedBy(r)
+	for _, f := range states {
+		t.order = once(t.order, seen, f.ID)
+	}
+	return t
+}
+
+func pointers(dst []*fact.Fact, list []fact.Fact) []*fact.Fact {
+	for i := range list {
+		dst = append(dst, &list[i])
+	}
+	return dst
+}
+
+func once(dst []fact.ID, seen map[fact.ID]struct{}, id fact.ID) []fact.ID {
+	if _, twice := seen[id]; twice {
+		return dst
+	}
+	seen[id] = struct{}{}
+	return append(dst, id)
+}
+
+// endedBy lists what the asserts of a batch ended, each once.
+func endedBy(r *fact.Result) []fact.ID {
+	var ended []fact.ID
+	seen := make(map[fact.ID]struct{})
+	for i := range r.Asserts {
+		for j := range r.Asserts[i].Superseded {
+			ended = once(ended, seen, r.Asserts[i].Superseded[j].ID)
+		}
+	}
+	return ended
+}
+
+// append appends the answer without its closing brace (C-34, C-51).
+func (t *touched) append(b []byte, r *fact.Result) []byte {
+	b = append(b, `{"tx":`...)
+	b = strconv.AppendUint(b, r.Tx, 10)
+	b = append(b, `,"facts":`...)
+	b = t.facts(b, t.order)
+	b = append(b, `,"retracted":`...)
+	b = jsonx.AppendIDs(b, r.RetractedIDs)
+	b = append(b, `,"superseded":`...)
+	b = strconv.AppendInt(b, int64(len(t.ended)), 10)
+	b = append(b, `,"superseded_ids":`...)
+	b = jsonx.AppendIDs(b, t.ended)
+	b = append(b, `,"continuations":`...)
+	return t.facts(b, t.continuations)
+}
+
+func (t *touched) facts(b []byte, ids []fact.ID) []byte {
+	b = append(b, '[')
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonx.AppendFact(b, t.last[id])
+	}
+	return append(b, ']')
+}
