@@ -32,6 +32,7 @@ tools:
 test: tools ## install what the tests need and run all of them with the race detector
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
+	cd bench && $(GO) test -race ./load ./node ./proc ./report ./rest
 
 lint: ## hold the house's rules: imports, names, clocks, formats
 	$(GO) vet ./...
@@ -39,12 +40,12 @@ lint: ## hold the house's rules: imports, names, clocks, formats
 
 bench: build ## measure beside etcd and SQLite; writes docs/benchmarks.md (ONLY=posts,reads for a part)
 	sh bench/peers.sh
-	cd bench && $(GO) build -trimpath -o ../bin/abagraph-bench .
+	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) build -trimpath -o ../bin/abagraph-bench .
 	bin/abagraph-bench -server $(BIN) -repo . -out docs/benchmarks.md -only '$(ONLY)'
 
 bench-quick: build ## the same, small and short, to see that it works; writes nothing
 	sh bench/peers.sh
-	cd bench && $(GO) build -trimpath -o ../bin/abagraph-bench .
+	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) build -trimpath -o ../bin/abagraph-bench .
 	bin/abagraph-bench -server $(BIN) -repo . -quick -only '$(ONLY)'
 
 fuzz: ## run every fuzz target for FUZZTIME each

@@ -1,0 +1,184 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"abagraph/bench/proc"
+)
+
+// startTime is how long a cluster may take until it answers.
+const startTime = 60 * time.Second
+
+// Connections is how many connections the operations share. Of 1, 4 and 16 this
+// served etcd best on two cores: one is a bottleneck for many clients, and each
+// more costs system calls.
+const Connections = 4
+
+// Etcd is a running cluster of one version, of one node or three.
+type Etcd struct {
+	// Version is what the cluster says of itself.
+	Version   string
+	processes []*proc.Process
+	clients   []*clientv3.Client
+	dealt     int
+}
+
+// member is one node of a cluster to be.
+type member struct {
+	name, dir         string
+	clientURL         string
+	peerURL, clusters string
+}
+
+// launch starts one member.
+type launch func(m member) (*proc.Process, error)
+
+// Debian starts etcd as the distribution ships it.
+func Debian(ctx context.Context, dir string, nodes int) (*Etcd, error) {
+	return start(ctx, dir, "etcd34", nodes, func(m member) (*proc.Process, error) {
+		return proc.Start(m.name, dir, nil, "etcd",
+			"--name", m.name, "--data-dir", m.dir,
+			"--listen-client-urls", m.clientURL, "--advertise-client-urls", m.clientURL,
+			"--listen-peer-urls", m.peerURL, "--initial-advertise-peer-urls", m.peerURL,
+			"--initial-cluster", m.clusters, "--initial-cluster-token", "bench",
+			"--quota-backend-bytes", fmt.Sprint(quota), "--logger", "zap", "--log-level", "error", "--log-outputs", "stderr")
+	})
+}
+
+// quota lets a long run keep every revision; the default ends writes at 2 GiB.
+const quota = 8 << 30
+
+// start runs the members of a cluster and connects a client to its leader, the
+// node that both reads and writes are fastest on.
+func start(ctx context.Context, dir, name string, nodes int, run launch) (*Etcd, error) {
+	ports, err := proc.FreePorts(2 * nodes)
+	if err != nil {
+		return nil, err
+	}
+	e := &Etcd{}
+	members := make([]member, nodes)
+	clusters, endpoints := make([]string, nodes), make([]string, nodes)
+	for i := range members {
+		m := &members[i]
+		m.name = fmt.Sprintf("%s-%d", name, i+1)
+		m.dir = filepath.Join(dir, m.name)
+		m.clientURL = fmt.Sprintf("http://127.0.0.1:%d", ports[2*i])
+		m.peerURL = fmt.Sprintf("http://127.0.0.1:%d", ports[2*i+1])
+		clusters[i], endpoints[i] = m.name+"="+m.peerURL, strings.TrimPrefix(m.clientURL, "http://")
+	}
+	for _, m := range members {
+		m.clusters = strings.Join(clusters, ",")
+		process, err := run(m)
+		if err != nil {
+			e.Stop()
+			return nil, err
+		}
+		e.processes = append(e.processes, process)
+	}
+	if err := e.connect(ctx, endpoints); err != nil {
+		e.Stop()
+		return nil, err
+	}
+	return e, nil
+}
+
+// connect waits for a leader and opens the client to it.
+func (e *Etcd) connect(ctx context.Context, endpoints []string) error {
+	all, err := open(endpoints)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	leader := ""
+	err = e.processes[0].Await(ctx, startTime, func() error {
+		for _, endpoint := range endpoints {
+			try, cancel := context.WithTimeout(ctx, time.Second)
+			status, err := all.Status(try, endpoint)
+			cancel()
+			if err != nil {
+				return err
+			}
+			if status.Header.MemberId == status.Leader {
+				leader, e.Version = endpoint, status.Version
+			}
+		}
+		if leader == "" {
+			return errors.New("no leader yet")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for range Connections {
+		client, err := open([]string{leader})
+		if err != nil {
+			return err
+		}
+		e.clients = append(e.clients, client)
+	}
+	return nil
+}
+
+// next deals the connections out in turns.
+func (e *Etcd) next() *clientv3.Client {
+	e.dealt++
+	return e.clients[e.dealt%len(e.clients)]
+}
+
+func open(endpoints []string) (*clientv3.Client, error) {
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, DialTimeout: startTime, Logger: zap.NewNop()})
+	if err != nil {
+		return nil, fmt.Errorf("making etcd's client: %w", err)
+	}
+	return client, nil
+}
+
+// Put returns an operation that writes one value, and waits until a majority
+// has it on disk. Put and Get are not safe for concurrent use; the operations
+// that they return are.
+func (e *Etcd) Put(key func() string, value func() string) func(context.Context) (int, error) {
+	client := e.next()
+	return func(ctx context.Context) (int, error) {
+		if _, err := client.Put(ctx, key(), value()); err != nil {
+			return 0, fmt.Errorf("etcd put: %w", err)
+		}
+		return 1, nil
+	}
+}
+
+// Get returns an operation that reads one value linearizably.
+func (e *Etcd) Get(key func() string) func(context.Context) (int, error) {
+	client := e.next()
+	return func(ctx context.Context) (int, error) {
+		answer, err := client.Get(ctx, key())
+		if err != nil {
+			return 0, fmt.Errorf("etcd get: %w", err)
+		}
+		if len(answer.Kvs) != 1 {
+			return 0, fmt.Errorf("etcd get: %d values of a key that has one", len(answer.Kvs))
+		}
+		return 1, nil
+	}
+}
+
+// Processes are the cluster's servers.
+func (e *Etcd) Processes() []*proc.Process { return e.processes }
+
+// Stop ends the client and the servers.
+func (e *Etcd) Stop() {
+	for _, client := range e.clients {
+		_ = client.Close() // its servers end right after
+	}
+	for _, process := range e.processes {
+		process.Stop()
+	}
+}
