@@ -178,7 +178,7 @@ type Position struct {
 	Index      uint64 // last applied log index
 	Term       uint64
 	Tx         uint64
-	RecordedAt Instant // record time of the newest tx
+	RecordedAt Instant // the log's own clock: no record time is later (C-23)
 	Epoch      string  // changes when a backup is restored (C-35)
 	Digest     [32]byte
 }

@@ -81,9 +81,10 @@ func (l *ledger) apply(c *Committed) (Applied, error) {
 		l.state.Epoch = firstEpoch(e.ProposedAt, c.Term)
 	}
 	now := e.ProposedAt
-	if l.state.RecordedAt.Given() {
-		now = max(now, l.state.RecordedAt) // C-23
+	if l.state.Clock.Given() {
+		now = max(now, l.state.Clock) // C-23
 	}
+	l.state.Clock = now
 	switch e.Kind {
 	case entry.KindBatch:
 		done.Results = make([]*fact.Result, len(e.Requests))

@@ -36,9 +36,11 @@ func encodeEvent(e effect) []byte {
 // remains is what an expire event tells of a fact that is gone: no object, no
 // source, no properties.
 func remains(f *fact.Fact) fact.Fact {
-	left := *f
-	left.Object, left.Source, left.Properties = fact.Object{}, nil, nil
-	return left
+	return fact.Fact{
+		ID: f.ID, Tenant: f.Tenant, Branch: f.Branch, Subject: f.Subject, Predicate: f.Predicate,
+		ValidFrom: f.ValidFrom, ValidUntil: f.ValidUntil, StatedFrom: f.StatedFrom, StatedUntil: f.StatedUntil,
+		RecordedAt: f.RecordedAt, DeclaredKnownAt: f.DeclaredKnownAt, Status: f.Status, Tx: f.Tx,
+	}
 }
 
 func decodeEvent(b []byte) (event, error) {

@@ -49,7 +49,8 @@ const (
 // Families of a tenant's data that no branch owns.
 const (
 	famEvent      = 'X' // tx, n → event
-	famDue        = 'D' // instant, id → branch
+	famDue        = 'D' // instant, id → ""
+	famExpired    = 'E' // subject, tx, n → "" : where the expiry of its facts is told
 	famOutcome    = 'I' // hash of (key, method, path) → outcome
 	famOutcomeAge = 'J' // record time, the same hash → ""
 )
@@ -285,6 +286,11 @@ func (s space) version(f *fact.Fact, axis byte, start, end fact.Instant) []byte 
 }
 
 func (s space) events(tx uint64) []byte { return appendUint(s.shared().prefix(famEvent), tx) }
+
+// expiries is the prefix of the places where a subject's expired facts are told.
+func (s space) expiries(subject string) []byte {
+	return appendString(s.shared().prefix(famExpired), subject)
+}
 
 func (s space) due(at fact.Instant, id fact.ID) []byte {
 	return append(appendTime(s.shared().prefix(famDue), at), id[:]...)

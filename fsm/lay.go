@@ -19,39 +19,48 @@ type claim struct {
 }
 
 // assert lays one assert over its timeline.
-func (t *txn) assert(a *fact.Assert) (fact.AssertResult, *fact.Error, error) {
-	var none fact.AssertResult
+func (t *txn) assert(a *fact.Assert) (res fact.AssertResult, refused *fact.Error, err error) {
 	c, refused := t.claim(a)
 	if refused != nil {
-		return none, refused, nil
+		return res, refused, nil
 	}
 	there, err := t.l.find(t.space, a.ID)
 	if err != nil {
-		return none, nil, err
+		return res, nil, err
 	}
 	if there != nil {
-		e := fact.Errorf(fact.Conflict, "a fact with the id %s exists already", a.ID)
-		e.IDs = []fact.ID{a.ID}
-		return none, e, nil
+		return res, conflict([]*fact.Fact{&there.f}, "%d fact has this id already"), nil
 	}
-	if c.Confidence < t.req.Threshold {
-		res, err := t.hold(c)
+	if !t.req.Explain {
+		return t.place(c)
+	}
+	before, err := t.holding(c.line)
+	if err != nil {
 		return res, nil, err
 	}
-	if c.Policy == fact.Coexist {
-		res, err := t.join(c)
-		return res, nil, err
+	if res, refused, err = t.place(c); refused != nil || err != nil {
+		return res, refused, err
 	}
-	return t.lay(c)
+	res.ActiveBefore = before
+	res.ActiveAfter, err = t.holding(c.line)
+	return res, nil, err
+}
+
+func (t *txn) place(c *claim) (res fact.AssertResult, refused *fact.Error, err error) {
+	switch {
+	case c.Confidence < t.req.Threshold:
+		res, err = t.hold(c)
+	case c.Policy == fact.Coexist:
+		res, err = t.join(c)
+	default:
+		res, refused, err = t.lay(c)
+	}
+	return res, refused, err
 }
 
 // claim settles the times of an assert (C-12, C-28).
 func (t *txn) claim(a *fact.Assert) (*claim, *fact.Error) {
-	known, refused := t.declared(a.KnownAt)
-	if refused != nil {
-		return nil, refused
-	}
-	t.known = known
+	t.known = t.declared(a.KnownAt)
 	c := &claim{Assert: a, start: a.ValidFrom, end: a.ValidUntil, dated: a.ValidFrom.Given(), now: t.versionKnown()}
 	if !c.dated {
 		c.start = c.now
@@ -63,21 +72,13 @@ func (t *txn) claim(a *fact.Assert) (*claim, *fact.Error) {
 	return c, nil
 }
 
-// declared returns the time at which a row is declared to have been known.
-func (t *txn) declared(own fact.Instant) (fact.Instant, *fact.Error) {
-	known := own
-	if !known.Given() && t.backing != nil {
-		known = t.backing.KnownAt
+// declared returns the time at which a row is declared to have been known, by
+// itself or by its batch; or NoInstant.
+func (t *txn) declared(own fact.Instant) fact.Instant {
+	if !own.Given() && t.backing != nil {
+		return t.backing.KnownAt
 	}
-	switch {
-	case !known.Given():
-		return fact.NoInstant, nil
-	case t.backing == nil || t.backing.Reason == "":
-		return 0, fact.Invalid("backfill", "needs a reason where rows are declared to have been known before")
-	case known > t.now:
-		return 0, fact.Invalid("declared_known_at", "is in the future")
-	}
-	return known, nil
+	return own
 }
 
 // fresh makes the fact of a claim, holding one span.
@@ -104,12 +105,12 @@ func (t *txn) hold(c *claim) (fact.AssertResult, error) {
 	}
 	for _, r := range said {
 		if r.f.Status == fact.Candidate && fact.SameConfidence(r.f.Confidence, c.Confidence) && c.repeats(&r.f) {
-			return t.count(c, fact.AssertResult{Fact: r.f, Duplicate: true})
+			return fact.AssertResult{Fact: r.f, Duplicate: true}, nil
 		}
 	}
 	r := t.create(t.fresh(c, span{c.start, c.end}, fact.Candidate))
 	t.tell(fact.OpAssert, r)
-	return t.count(c, fact.AssertResult{Fact: r.f})
+	return fact.AssertResult{Fact: r.f}, nil
 }
 
 // said returns the pieces of the statements with the claim's object and source;
@@ -126,7 +127,7 @@ func (t *txn) said(c *claim) ([]*row, error) {
 // the same stated interval; of an undated one, something that holds now.
 func (c *claim) repeats(f *fact.Fact) bool {
 	if c.dated {
-		return f.Dated && f.StatedFrom == c.start && f.StatedUntil == c.end
+		return f.StatedFrom == c.start && f.StatedUntil == c.end
 	}
 	return f.Holds(c.now)
 }
@@ -149,12 +150,15 @@ func (t *txn) join(c *claim) (fact.AssertResult, error) {
 		}
 	}
 	r := t.create(t.fresh(c, span{c.start, c.end}, fact.Active))
-	promoted, err := t.promote(c, r)
+	promoted, err := t.confirmed(c)
 	if err != nil {
 		return fact.AssertResult{}, err
 	}
+	for _, p := range promoted {
+		t.promote(p, r)
+	}
 	t.tell(fact.OpAssert, r, promoted...)
-	return t.count(c, fact.AssertResult{Fact: r.f, Superseded: factsOf(promoted)})
+	return fact.AssertResult{Fact: r.f, Superseded: factsOf(promoted)}, nil
 }
 
 // duplicate answers with the statement that stands already; of a dated one,
@@ -169,7 +173,7 @@ func (t *txn) duplicate(c *claim, r *row) (fact.AssertResult, error) {
 			r = first
 		}
 	}
-	return t.count(c, fact.AssertResult{Fact: r.f, Duplicate: true})
+	return fact.AssertResult{Fact: r.f, Duplicate: true}, nil
 }
 
 // lay is C-13: where the claim and a conflicting fact overlap, the one whose
@@ -256,6 +260,15 @@ func (t *txn) refusal(c *claim, foes []*row) *fact.Error {
 			met = append(met, &r.f)
 		}
 	}
+	if c.Policy == fact.Reject {
+		return conflict(met, "policy reject: %d conflicting fact(s) of the same subject and predicate")
+	}
+	return conflict(met, "declared to have been known before %d conflicting fact(s) that are there already (tell history in order, or with policy coexist)")
+}
+
+// conflict is the refusal that names the facts that were met; nil where there
+// are none. The format takes their number.
+func conflict(met []*fact.Fact, format string) *fact.Error {
 	if len(met) == 0 {
 		return nil
 	}
@@ -264,11 +277,7 @@ func (t *txn) refusal(c *claim, foes []*row) *fact.Error {
 	for _, f := range met {
 		e.IDs = append(e.IDs, f.ID)
 	}
-	if c.Policy == fact.Reject {
-		e.Message = fmt.Sprintf("policy reject: %d conflicting fact(s) of the same subject and predicate: %s", len(met), listIDs(e.IDs))
-	} else {
-		e.Message = fmt.Sprintf("declared to have been known before %d conflicting fact(s) that are there already (tell history in order, or with policy coexist): %s", len(met), listIDs(e.IDs))
-	}
+	e.Message = fmt.Sprintf(format, len(met)) + ": " + listIDs(e.IDs)
 	return e
 }
 
@@ -303,31 +312,45 @@ func (t *txn) carve(c *claim, mine []span, weak, strong []*row) (fact.AssertResu
 		}
 		own = append(own, t.create(f))
 	}
+	candidates, err := t.confirmed(c)
+	if err != nil {
+		return fact.AssertResult{}, err
+	}
+	gives := append(weak, candidates...)
+	sortRows(gives)
 	var res fact.AssertResult
-	var touched, further []*row
-	for _, r := range weak {
-		moved, more := t.cut(r, mine, own)
-		touched = append(touched, r)
-		further = append(further, more...)
-		if moved {
-			res.Moved = append(res.Moved, r.f)
-		} else {
-			res.Superseded = append(res.Superseded, r.f)
+	var ended, moved, further []*row
+	for _, r := range gives {
+		switch {
+		case r.f.Status == fact.Candidate:
+			t.promote(r, own[0])
+			ended = append(ended, r)
+		case !untouched(r, mine):
+			onlyMoved, more := t.cut(r, mine, own)
+			if onlyMoved {
+				moved = append(moved, r)
+			} else {
+				ended = append(ended, r)
+			}
+			further = append(further, more...)
 		}
 	}
-	promoted, err := t.promote(c, own[0])
-	if err != nil {
-		return res, err
-	}
-	touched = append(touched, promoted...)
-	res.Superseded = append(res.Superseded, factsOf(promoted)...)
+	res.Superseded, res.Moved = factsOf(ended), factsOf(moved)
 	res.Fact = own[0].f
-	t.tell(fact.OpAssert, own[0], touched...)
+	t.tell(fact.OpAssert, own[0], append(ended, moved...)...)
 	for _, r := range append(own[1:], further...) {
 		t.tell(fact.OpAssert, r)
 		res.Continuations = append(res.Continuations, r.f)
 	}
-	return t.count(c, res)
+	return res, nil
+}
+
+// untouched reports whether a conflicting fact lies outside what the claim took:
+// where the two overlap, a third one is stronger than both.
+func untouched(r *row, mine []span) bool {
+	whole := span{r.f.ValidFrom, r.f.ValidUntil}
+	rest := minus([]span{whole}, mine)
+	return len(rest) == 1 && rest[0] == whole
 }
 
 // startingAt returns the first of the rows that begins at an instant.
@@ -360,7 +383,7 @@ func (t *txn) cut(r *row, mine []span, own []*row) (moved bool, further []*row) 
 	if len(rest) == 0 {
 		f.ValidUntil = f.ValidFrom
 		f.Status, f.Pending = fact.Superseded, false
-		f.SupersededBy = holding(own, before.ValidFrom)
+		f.SupersededBy = holderAt(own, before.ValidFrom)
 		return false, nil
 	}
 	f.ValidFrom, f.ValidUntil = rest[0].from, rest[0].until
@@ -383,8 +406,8 @@ func (t *txn) cut(r *row, mine []span, own []*row) (moved bool, further []*row) 
 	return moved, further
 }
 
-// holding returns the piece that holds at an instant.
-func holding(own []*row, at fact.Instant) fact.ID {
+// holderAt returns the piece that holds at an instant.
+func holderAt(own []*row, at fact.Instant) fact.ID {
 	for _, r := range own {
 		if r.f.Holds(at) {
 			return r.f.ID
@@ -393,62 +416,37 @@ func holding(own []*row, at fact.Instant) fact.ID {
 	return own[0].f.ID
 }
 
-// promote closes the candidates that the new fact confirms (C-15).
-func (t *txn) promote(c *claim, by *row) ([]*row, error) {
+// confirmed returns the candidates that the claim confirms (C-15).
+func (t *txn) confirmed(c *claim) ([]*row, error) {
 	rows, err := t.l.candidates(c.line)
 	if err != nil {
 		return nil, err
 	}
-	var promoted []*row
-	for _, r := range rows {
-		if !r.f.Object.Equal(c.Object) || r.f.ValidFrom >= c.end || r.f.ValidUntil <= c.start {
-			continue
-		}
-		f := t.touch(r)
-		f.Status, f.Promoted = fact.Superseded, true
-		f.ValidUntil = f.ValidFrom
-		f.SupersededBy = by.f.ID
-		promoted = append(promoted, r)
-	}
-	return promoted, nil
+	return slices.DeleteFunc(rows, func(r *row) bool {
+		// What was known only after the claim was is no earlier word of it (C-28).
+		return !r.f.Object.Equal(c.Object) || r.f.ValidFrom >= c.end || r.f.ValidUntil <= c.start ||
+			r.f.VersionKnownAt > t.versionKnown()
+	}), nil
 }
 
-// count fills in how many facts hold, where the request asked for it.
-func (t *txn) count(c *claim, res fact.AssertResult) (fact.AssertResult, error) {
-	if !t.req.Explain {
-		return res, nil
-	}
-	rows, err := t.l.overlapping(c.line, t.now, t.now+1)
-	if err != nil {
-		return res, err
-	}
+// promote closes a candidate that a new fact confirms, and leaves it no time.
+func (t *txn) promote(r, by *row) {
+	f := t.touch(r)
+	f.Status, f.Promoted = fact.Superseded, true
+	f.ValidUntil = f.ValidFrom
+	f.SupersededBy = by.f.ID
+}
+
+// holding counts the facts of a timeline that hold at the record time.
+func (t *txn) holding(line *line) (int, error) {
+	rows, err := t.l.overlapping(line, t.now, t.now+1)
+	n := 0
 	for _, r := range rows {
 		if r.f.Status == fact.Active {
-			res.ActiveAfter++
-		}
-		if before := t.before(r); before != nil && before.Status == fact.Active && before.Holds(t.now) {
-			res.ActiveBefore++
+			n++
 		}
 	}
-	for _, f := range append(slices.Clone(res.Superseded), res.Moved...) {
-		if r := t.l.rows[f.ID]; r != nil && !(r.f.Status == fact.Active && r.f.Holds(t.now)) {
-			if before := t.before(r); before != nil && before.Status == fact.Active && before.Holds(t.now) {
-				res.ActiveBefore++
-			}
-		}
-	}
-	return res, nil
-}
-
-// before returns a row as it was before this tx; nil where it is new.
-func (t *txn) before(r *row) *fact.Fact {
-	if r.f.Tx != t.tx {
-		return &r.f
-	}
-	if n := len(r.past); n > 0 {
-		return &r.past[n-1]
-	}
-	return nil
+	return n, err
 }
 
 func spansOf(rows []*row) []span {

@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -130,10 +132,7 @@ func (v *View) History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact
 		return nil, err
 	}
 	slices.SortFunc(h.Versions, func(a, b fact.Fact) int {
-		if a.Tx != b.Tx {
-			return int(min(max(int64(a.Tx)-int64(b.Tx), -1), 1))
-		}
-		return compareStart(&a, &b)
+		return cmp.Or(cmp.Compare(a.Tx, b.Tx), bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	h.Timeline, err = v.timeline(ctx, s, f)
 	return h, err
@@ -170,8 +169,10 @@ func (v *View) timeline(ctx context.Context, s space, f *fact.Fact) ([]fact.Fact
 // maxEntityFacts bounds how far the facts of one entity are counted.
 const maxEntityFacts = fact.MaxLimit
 
-// Entities lists the subjects after a name that have facts at the time that is
-// read, in byte order. A page costs what it holds, not what the store holds.
+// Entities lists the subjects after a name, in byte order, each with the number
+// of its facts that hold: in the present every subject that has any fact, so
+// that the list agrees with Stats; in the past those that had facts that held.
+// A page costs what it holds, not what the store holds.
 func (v *View) Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error) {
 	limit := q.Limit
 	if limit <= 0 {
@@ -190,10 +191,10 @@ func (v *View) Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity
 				return true, nil
 			}
 			n, err := v.countFacts(ctx, q, tenant, subject)
-			if err != nil || n == 0 {
+			if err != nil || n == 0 && (q.At.Past() || q.At.AsOf.Given()) {
 				return true, err
 			}
-			if counts[subject] == 0 {
+			if _, seen := counts[subject]; !seen {
 				names = append(names, subject)
 			}
 			counts[subject] += n

@@ -87,6 +87,13 @@ func (l *ledger) flush() error {
 		if err := l.batch.Set(key, e.bytes, nil); err != nil {
 			return err
 		}
+		if e.op != fact.OpExpire {
+			continue
+		}
+		place := append(e.space.expiries(e.row.f.Subject), key[len(key)-16:]...)
+		if err := l.batch.Set(place, nil, nil); err != nil {
+			return err
+		}
 	}
 	if err := l.flushEmptied(); err != nil {
 		return err

@@ -78,7 +78,7 @@ type outcomeMemo struct {
 func (l *ledger) replay(req *fact.Request, now fact.Instant) (*fact.Result, error) {
 	s := space{tenant: req.Tenant}
 	o, err := l.seen(s, outcomeHash(req.Idem))
-	if err != nil || o == nil || now-o.RecordedAt > outcomeLifetime {
+	if err != nil || o == nil || now-o.RecordedAt >= outcomeLifetime {
 		return nil, err
 	}
 	if o.Hash != req.Idem.Hash {

@@ -97,6 +97,9 @@ func (l *ledger) purgeTenant(s space, p *fact.Purge) (uint64, error) {
 		}
 		n += uint64(len(rows))
 	}
+	if err := l.forgetExpiries(s, p); err != nil {
+		return 0, err
+	}
 	if n == 0 {
 		return 0, nil
 	}
@@ -272,6 +275,38 @@ func (l *ledger) forgetEvents(s space, txs []uint64, ids map[fact.ID]bool) error
 		}
 	}
 	return nil
+}
+
+// forgetExpiries deletes what is still told of facts that expired before.
+func (l *ledger) forgetExpiries(s space, p *fact.Purge) error {
+	for i := range l.events {
+		if e := &l.events[i]; e.op == fact.OpExpire && e.space.tenant == s.tenant && selects(p, e.row.f.Subject) {
+			e.op = 0 // told by nobody any more
+		}
+	}
+	start := s.expiries(p.Prefix + p.Subject)
+	prefix := start[:len(start)-2] // without the end of the name
+	it, err := l.seek(prefix, successor(prefix))
+	if err != nil {
+		return err
+	}
+	family := len(s.shared().prefix(famExpired))
+	for ok := it.First(); ok; ok = it.Next() {
+		subject, place, fine := cutString(it.Key()[family:])
+		if !fine {
+			return fact.Errorf(fact.StorageCorruption, "an expiry's key cannot be read")
+		}
+		if !selects(p, subject) {
+			continue
+		}
+		if err := l.batch.Delete(bytes.Clone(it.Key()), nil); err != nil {
+			return err
+		}
+		if err := l.batch.Delete(append(s.shared().prefix(famEvent), place...), nil); err != nil {
+			return err
+		}
+	}
+	return it.Error()
 }
 
 // forgetOutcomes deletes the idempotent answers that name any of the facts.

@@ -38,13 +38,13 @@ func (v *View) selector(ctx context.Context, q *fact.Query) (*selector, error) {
 	switch {
 	case q.StatusGiven:
 		s.statuses = q.Statuses
-	case q.TxGtGiven:
-		s.statuses = fact.AllStatuses
 	case q.At.AsOf.Given():
 		s.statuses = fact.StatusSet(0).With(fact.Active).With(fact.Superseded)
 		if q.IncludeRetracted {
 			s.statuses = s.statuses.With(fact.Retracted)
 		}
+	case q.TxGtGiven:
+		s.statuses = fact.AllStatuses
 	default:
 		s.statuses = fact.StatusSet(0).With(fact.Active)
 		s.at = now
@@ -290,8 +290,10 @@ func (r *reading) byOrder() error {
 	case q.Predicate != "":
 		prefixes = append(prefixes, appendString(r.space.prefix(famByPred), q.Predicate))
 	case len(q.Objects) > 0:
-		for _, o := range q.Objects {
-			prefixes = append(prefixes, r.space.object(o))
+		for i, o := range q.Objects {
+			if !slices.ContainsFunc(q.Objects[:i], o.Equal) { // 1 and 1.0 are one value
+				prefixes = append(prefixes, r.space.object(o))
+			}
 		}
 	default:
 		prefixes = append(prefixes, r.space.prefix(famAll))

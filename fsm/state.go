@@ -21,17 +21,19 @@ const storeFormat = 1
 // state is where the machine stands. It is written in the same batch as the
 // effects that led to it, so that a crash can neither skip nor repeat an entry.
 type state struct {
-	Format     int
-	Index      uint64
-	Term       uint64
-	Tx         uint64
-	RecordedAt fact.Instant
-	Epoch      string
-	Digest     [32]byte
+	Format int
+	Index  uint64
+	Term   uint64
+	Tx     uint64
+	// Clock is the log's own clock: the latest time that any entry was judged
+	// at. No record time is later (C-23).
+	Clock  fact.Instant
+	Epoch  string
+	Digest [32]byte
 }
 
 func (s *state) position() fact.Position {
-	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.RecordedAt, Epoch: s.Epoch, Digest: s.Digest}
+	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.Clock, Epoch: s.Epoch, Digest: s.Digest}
 }
 
 // loadState reads the state of a store; that of an empty store is zero.
@@ -41,7 +43,7 @@ func loadState(r pebble.Reader) (state, error) {
 		return state{}, err
 	}
 	if b == nil {
-		return state{Format: storeFormat, RecordedAt: fact.NoInstant}, nil
+		return state{Format: storeFormat, Clock: fact.NoInstant}, nil
 	}
 	var s state
 	if err := json.Unmarshal(b, &s); err != nil {

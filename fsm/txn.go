@@ -31,6 +31,7 @@ type undoStep struct {
 	row  *row
 	f    fact.Fact
 	past int
+	end  versionEnd // the last of the row's ends
 	gone bool
 }
 
@@ -70,14 +71,22 @@ func (t *txn) versionKnown() fact.Instant {
 // change replaces, and what is needed to undo it.
 func (t *txn) touch(r *row) *fact.Fact {
 	t.l.adopt(r)
-	t.undo = append(t.undo, undoStep{row: r, f: r.f, past: len(r.past), gone: r.gone})
+	u := undoStep{row: r, f: r.f, past: len(r.past), gone: r.gone}
+	if u.past > 0 {
+		u.end = r.ends[u.past-1]
+	}
+	t.undo = append(t.undo, u)
 	if r.f.Tx != t.tx {
 		if r.f.Tx != 0 {
 			r.past = append(r.past, r.f)
 			r.ends = append(r.ends, versionEnd{tx: t.tx, at: t.now, known: t.versionKnown()})
 		}
-		r.f.Tx, r.f.VersionAt, r.f.VersionKnownAt = t.tx, t.now, t.versionKnown()
+		r.f.Tx, r.f.VersionAt = t.tx, t.now
+	} else if n := len(r.ends); n > 0 && r.ends[n-1].tx == t.tx {
+		r.ends[n-1].known = t.versionKnown()
 	}
+	// A tx leaves one version of a fact, known when its last row was.
+	r.f.VersionKnownAt = t.versionKnown()
 	r.bytes = nil
 	return &r.f
 }
@@ -101,6 +110,9 @@ func (t *txn) rollback() {
 		u := t.undo[i]
 		u.row.f, u.row.gone, u.row.bytes = u.f, u.gone, nil
 		u.row.past, u.row.ends = u.row.past[:u.past], u.row.ends[:u.past]
+		if u.past > 0 {
+			u.row.ends[u.past-1] = u.end
+		}
 	}
 	t.undo, t.effects = nil, nil
 }
@@ -125,7 +137,7 @@ func (t *txn) commit(record txRecord) error {
 		})
 	}
 	d.bytes(0xff, t.extra)
-	l.state.Tx, l.state.RecordedAt = t.tx, t.now
+	l.state.Tx = t.tx
 	l.state.Digest = d.sum()
 	record.RecordedAt, record.Digest = t.now, l.state.Digest
 	return l.batch.Set(txKey(t.tx), appendTxRecord(nil, &record), nil)

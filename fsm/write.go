@@ -61,6 +61,9 @@ func (t *txn) record() txRecord {
 }
 
 func (t *txn) run(res *fact.Result) (*fact.Error, error) {
+	if refused := t.declarations(); refused != nil {
+		return refused, nil
+	}
 	if refused, err := t.guard(); refused != nil || err != nil {
 		return refused, err
 	}
@@ -80,6 +83,39 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 		res.Asserts = append(res.Asserts, a)
 	}
 	return nil, nil
+}
+
+// declarations refuses what C-28 does not allow to be declared: anything
+// without a reason, and times that lie in the future.
+func (t *txn) declarations() *fact.Error {
+	check := func(known fact.Instant) *fact.Error {
+		switch {
+		case !known.Given():
+			return nil
+		case t.backing == nil || t.backing.Reason == "":
+			return fact.Invalid("backfill.reason", "is required where declared_known_at is given")
+		case known > t.now:
+			return fact.Invalid("declared_known_at", "is in the future")
+		}
+		return nil
+	}
+	w := t.req.Write
+	if w.Backfill != nil {
+		if refused := check(w.Backfill.KnownAt); refused != nil {
+			return refused
+		}
+	}
+	for i := range w.Retracts {
+		if refused := check(w.Retracts[i].KnownAt); refused != nil {
+			return refused
+		}
+	}
+	for i := range w.Asserts {
+		if refused := check(w.Asserts[i].KnownAt); refused != nil {
+			return refused
+		}
+	}
+	return nil
 }
 
 // inRow names the row of a batch that was refused.
@@ -114,8 +150,12 @@ func (t *txn) guard() (*fact.Error, error) {
 }
 
 func failureOf(g *fact.Guard, current []fact.Object) fact.GuardFailure {
+	expected := g.Object
+	if g.Kind == fact.GuardAbsent {
+		expected = fact.Object{}
+	}
 	return fact.GuardFailure{
-		Subject: g.Subject, Predicate: g.Predicate, Expected: g.Object,
+		Subject: g.Subject, Predicate: g.Predicate, Expected: expected,
 		Absent: g.Kind == fact.GuardAbsent, Current: current,
 	}
 }
@@ -159,10 +199,7 @@ func distinctObjects(facts []fact.Fact) []fact.Object {
 
 // retract ends every piece of a statement (C-16).
 func (t *txn) retract(q *fact.Retract, res *fact.Result) (*fact.Error, error) {
-	known, refused := t.declared(q.KnownAt)
-	if refused != nil {
-		return refused, nil
-	}
+	known := t.declared(q.KnownAt)
 	t.known = known
 	r, err := t.l.find(t.space, q.ID)
 	if err != nil {
@@ -176,15 +213,11 @@ func (t *txn) retract(q *fact.Retract, res *fact.Result) (*fact.Error, error) {
 	if err != nil {
 		return nil, err
 	}
+	pieces = slices.DeleteFunc(pieces, func(p *row) bool { return p.f.Status == fact.Retracted })
+	if refused := t.untimely(pieces, known); refused != nil {
+		return refused, nil
+	}
 	for _, p := range pieces {
-		if p.f.Status == fact.Retracted {
-			continue
-		}
-		if known.Given() && p.f.VersionKnownAt > known {
-			e := fact.Errorf(fact.Conflict, "fact %s was known to change after the time at which its retraction is declared to have been known", p.f.ID)
-			e.IDs = []fact.ID{p.f.ID}
-			return e, nil
-		}
 		f := t.touch(p)
 		f.Status, f.Pending = fact.Retracted, false
 		f.ValidUntil = max(f.ValidFrom, min(f.ValidUntil, t.versionKnown()))
@@ -192,6 +225,21 @@ func (t *txn) retract(q *fact.Retract, res *fact.Result) (*fact.Error, error) {
 		res.Retracted = append(res.Retracted, *f)
 	}
 	return nil, nil
+}
+
+// untimely is the Conflict of a retraction that is declared to have been known
+// before what it ends (C-28).
+func (t *txn) untimely(pieces []*row, known fact.Instant) *fact.Error {
+	if !known.Given() {
+		return nil
+	}
+	var later []*fact.Fact
+	for _, p := range pieces {
+		if p.f.VersionKnownAt > known {
+			later = append(later, &p.f)
+		}
+	}
+	return conflict(later, "the retraction is declared to have been known before %d fact(s) that it ends")
 }
 
 // pieces returns every piece of a fact's statement, by (valid_from, id).

@@ -34,7 +34,7 @@ func (d *draft) assert(row *fact.Assert) *fact.Error {
 	for i := range line {
 		e := &line[i]
 		switch {
-		case promotes(&n, e):
+		case promotes(&n, e, known):
 			result.Superseded = append(result.Superseded, d.void(*e, own[0].ID, known).Fact)
 		case conflicts(&n, e) && !contains(strong, e):
 			d.giveWay(e, own, known, &result)
@@ -81,9 +81,11 @@ func conflicts(n, e *version) bool {
 	return !e.Object.Equal(n.Object) || fact.SameSource(e.Source, n.Source)
 }
 
-// promotes reports whether n is the promotion of the candidate e (C-15).
-func promotes(n, e *version) bool {
-	return !n.staged && e.Status == fact.Candidate && e.Object.Equal(n.Object) && overlap(n, e)
+// promotes reports whether n, known when it was, is the promotion of the
+// candidate e (C-15). What was known only later was not there to be promoted
+// (C-28).
+func promotes(n, e *version, known fact.Instant) bool {
+	return !n.staged && e.Status == fact.Candidate && e.Object.Equal(n.Object) && overlap(n, e) && e.VersionKnownAt <= known
 }
 
 func overlap(a, b *version) bool {
@@ -127,7 +129,7 @@ func duplicates(n *version, mine []span, line []version) []version {
 // refusal tells why n may not be laid over its conflicts: it was to be refused
 // if it met any (C-14), or history is told out of order (C-28).
 func refusal(n *version, known fact.Instant, foes []version) *fact.Error {
-	later := only(foes, func(e *version) bool { return e.Known() > known })
+	later := only(foes, func(e *version) bool { return e.VersionKnownAt > known })
 	switch {
 	case n.Policy == fact.Reject && len(foes) > 0:
 		return conflict("the fact conflicts with others", foes)

@@ -27,18 +27,18 @@ func (d *draft) tellAssert(r *fact.AssertResult) {
 	for i := range r.Moved {
 		e.ended = append(e.ended, r.Moved[i].ID)
 	}
-	d.asserts = append(d.asserts, e)
+	d.told = append(d.told, e)
 	for i := range r.Continuations {
-		d.asserts = append(d.asserts, event{op: fact.OpAssert, tx: d.tx, id: r.Continuations[i].ID})
+		d.told = append(d.told, event{op: fact.OpAssert, tx: d.tx, id: r.Continuations[i].ID})
 	}
 }
 
 func (d *draft) tell(op fact.Op, id fact.ID) {
-	d.others = append(d.others, event{op: op, tx: d.tx, id: id})
+	d.told = append(d.told, event{op: op, tx: d.tx, id: id})
 }
 
 func (d *draft) tellExpired(v *version) {
-	d.others = append(d.others, event{op: fact.OpExpire, tx: d.tx, id: v.ID, expired: &fact.Fact{
+	d.told = append(d.told, event{op: fact.OpExpire, tx: d.tx, id: v.ID, expired: &fact.Fact{
 		ID: v.ID, Tenant: v.Tenant, Branch: v.Branch, Subject: v.Subject, Predicate: v.Predicate,
 		ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, StatedFrom: v.StatedFrom, StatedUntil: v.StatedUntil,
 		RecordedAt: v.RecordedAt, DeclaredKnownAt: v.DeclaredKnownAt, Status: v.Status, Tx: d.tx,

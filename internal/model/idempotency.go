@@ -58,24 +58,28 @@ func (o *outcome) ofKey(req *fact.Request) bool {
 	return o.req.Tenant == req.Tenant && a.Key == b.Key && a.Method == b.Method && a.Path == b.Path
 }
 
-// tells reports whether an outcome tells of purged facts: by a subject it
-// names, or by an id.
+// tells reports whether an outcome would show any of the facts that are gone.
 func (o *outcome) tells(names func(tenant, subject string) bool, gone []version) bool {
-	if w := o.req.Write; w != nil {
-		for i := range w.Guards {
-			if names(o.req.Tenant, w.Guards[i].Subject) {
-				return true
-			}
-		}
-		for i := range w.Asserts {
-			if names(o.req.Tenant, w.Asserts[i].Subject) {
-				return true
-			}
+	met := slices.Clone(o.result.RetractedIDs)
+	show := func(facts ...fact.Fact) {
+		for i := range facts {
+			met = append(met, facts[i].ID)
 		}
 	}
-	met := slices.Clone(o.result.RetractedIDs)
-	if o.result.Err != nil {
-		met = append(met, o.result.Err.IDs...)
+	for i := range o.result.Asserts {
+		a := &o.result.Asserts[i]
+		show(a.Fact)
+		show(a.Superseded...)
+		show(a.Moved...)
+		show(a.Continuations...)
+	}
+	if err := o.result.Err; err != nil {
+		met = append(met, err.IDs...)
+		for _, f := range err.Failures {
+			if len(f.Current) > 0 && names(o.req.Tenant, f.Subject) {
+				return true
+			}
+		}
 	}
 	return slices.ContainsFunc(ids(gone), func(id fact.ID) bool { return slices.Contains(met, id) })
 }

@@ -56,11 +56,33 @@ func (m *Model) judge(req *fact.Request) *fact.Result {
 		return m.refused(err)
 	}
 	d.result.Wrote = d.wrote
+	d.settle()
 	if d.wrote {
 		d.commit()
 	}
 	d.result.Tx, d.result.RecordedAt = m.Tx(), m.last
 	return &d.result
+}
+
+// settle lets an answer show every fact as the whole tx left it.
+func (d *draft) settle() {
+	now := map[fact.ID]fact.Fact{}
+	for _, v := range d.current() {
+		now[v.ID] = v.Fact
+	}
+	refresh := func(facts []fact.Fact) {
+		for i := range facts {
+			facts[i] = now[facts[i].ID]
+		}
+	}
+	for i := range d.result.Asserts {
+		a := &d.result.Asserts[i]
+		a.Fact = now[a.Fact.ID]
+		refresh(a.Superseded)
+		refresh(a.Moved)
+		refresh(a.Continuations)
+	}
+	refresh(d.result.Retracted)
 }
 
 func (m *Model) refused(err *fact.Error) *fact.Result {
@@ -76,8 +98,7 @@ type draft struct {
 	wrote  bool // whether anything changed
 	pieces int  // how many continuations this tx has made
 	result fact.Result
-	// The events of the tx: its asserts come first, then the others.
-	asserts, others []event
+	told   []event
 }
 
 func (m *Model) begin(req *fact.Request) *draft {
@@ -86,7 +107,7 @@ func (m *Model) begin(req *fact.Request) *draft {
 
 func (d *draft) commit() {
 	d.times = append(d.times, d.last)
-	d.events = append(append(d.events, d.asserts...), d.others...)
+	d.events = append(d.events, d.told...)
 }
 
 // run does the parts of a batch in their order, each seeing what came before

@@ -31,6 +31,8 @@ type Random struct {
 	// Model has taken every step made so far: what it answers is right now.
 	// Only Step may change it.
 	Model *Model
+	// Answer is what the last request was answered.
+	Answer *fact.Result
 
 	rnd   *rand.Rand
 	clock fact.Instant
@@ -87,8 +89,8 @@ func (r *Random) Step() Step {
 		// for tests of their own.
 		r.keyed = nil
 	}
-	if result := s.Apply(r.Model); result != nil {
-		r.learn(s.Request.Tenant, result)
+	if r.Answer = s.Apply(r.Model); r.Answer != nil {
+		r.learn(s.Request.Tenant, r.Answer)
 	}
 	return s
 }

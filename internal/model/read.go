@@ -123,6 +123,9 @@ func (m *Model) History(scope fact.Scope, id fact.ID) *fact.History {
 // that hold, in the order of their bytes.
 func (m *Model) Entities(q *fact.EntityQuery) []fact.Entity {
 	rows, now := m.view(q.Scope, q.At)
+	if q.At.Past() || q.At.AsOf.Given() {
+		rows = only(rows, func(v *version) bool { return wanted(&fact.Query{At: q.At}, v, now) })
+	}
 	var list []fact.Entity
 	for _, subject := range page(q, rows, func(v *version) string { return v.Subject }) {
 		holding := only(rows, func(v *version) bool {
@@ -135,7 +138,10 @@ func (m *Model) Entities(q *fact.EntityQuery) []fact.Entity {
 
 // Predicates lists the predicates of any fact in the order of their bytes.
 func (m *Model) Predicates(q *fact.EntityQuery) []string {
-	rows, _ := m.view(q.Scope, q.At)
+	rows, now := m.view(q.Scope, q.At)
+	if q.At.Past() || q.At.AsOf.Given() {
+		rows = only(rows, func(v *version) bool { return wanted(&fact.Query{At: q.At}, v, now) })
+	}
 	return page(q, rows, func(v *version) string { return v.Predicate })
 }
 
@@ -159,7 +165,8 @@ func names(rows []version, name func(*version) string) []string {
 }
 
 // Stats counts the facts of a scope by status. Who may see one tenant only
-// counts one tenant; the ownerless scope is none.
+// counts one tenant; the ownerless scope is none. A name in two tenants is two
+// entities, but one predicate.
 func (m *Model) Stats(scope fact.Scope) fact.Stats {
 	rows, _ := m.view(scope, fact.Present(m.last))
 	count := func(s fact.Status) uint64 {
@@ -168,7 +175,7 @@ func (m *Model) Stats(scope fact.Scope) fact.Stats {
 	stats := fact.Stats{
 		Active: count(fact.Active), Candidate: count(fact.Candidate),
 		Superseded: count(fact.Superseded), Retracted: count(fact.Retracted),
-		Entities:   uint64(len(names(rows, func(v *version) string { return v.Subject }))),
+		Entities:   uint64(len(names(rows, func(v *version) string { return v.Tenant + "/" + v.Subject }))),
 		Predicates: uint64(len(names(rows, func(v *version) string { return v.Predicate }))),
 		Tenants:    1,
 	}

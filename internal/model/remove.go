@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,9 +50,9 @@ func (m *Model) Sweep(proposedAt fact.Instant) (removed, superseded int) {
 
 func (d *draft) closeDue() int {
 	due := only(d.current(), func(v *version) bool {
-		return v.Tenant == d.req.Tenant && v.Pending && v.ValidUntil <= d.last
+		return v.Tenant == d.req.Tenant && v.Pending && v.ValidUntil <= d.last && !expires(v)
 	})
-	slices.SortFunc(due, byID)
+	slices.SortFunc(due, byEnd)
 	for _, v := range due {
 		v.Status, v.Pending = fact.Superseded, false
 		d.put(v, d.last)
@@ -60,11 +61,17 @@ func (d *draft) closeDue() int {
 	return len(due)
 }
 
+// expires reports whether a fact is deleted at its end: it is transient, and was
+// stated to end (C-17).
+func expires(v *version) bool { return v.Transient && v.StatedUntil != fact.Forever }
+
+func byEnd(a, b version) int { return cmp.Or(cmp.Compare(a.ValidUntil, b.ValidUntil), byID(a, b)) }
+
 func (d *draft) expire() int {
 	expired := only(d.current(), func(v *version) bool {
-		return v.Tenant == d.req.Tenant && v.Transient && v.ValidUntil <= d.last
+		return v.Tenant == d.req.Tenant && expires(v) && v.ValidUntil <= d.last
 	})
-	slices.SortFunc(expired, byID)
+	slices.SortFunc(expired, byEnd)
 	for i := range expired {
 		d.tellExpired(&expired[i])
 	}

@@ -1,0 +1,260 @@
+package fsm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"abagraph/fact"
+	"abagraph/fsm"
+	"abagraph/internal/model"
+	"abagraph/log/entry"
+)
+
+// This file runs the engine against the reference model: the same random
+// history, step by step, the same answers, and the same answers to reads of
+// every kind in between.
+
+// node drives one machine as a Raft log would.
+type node struct {
+	*testing.T
+	m       *fsm.Machine
+	options fsm.Options
+	index   uint64
+	pending []fsm.Committed
+}
+
+func newNode(t *testing.T, options fsm.Options) *node {
+	t.Helper()
+	m, err := fsm.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{T: t, m: m, options: options}
+	t.Cleanup(func() {
+		if err := n.m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// bytesOf returns a step as a log entry.
+func bytesOf(s model.Step) []byte {
+	if s.Request == nil {
+		return entry.EncodeSweep(s.ProposedAt)
+	}
+	req := *s.Request
+	req.Explain = true
+	return entry.EncodeBatch(entry.Batch{ProposedAt: s.ProposedAt, Requests: [][]byte{entry.EncodeRequest(&req)}})
+}
+
+// put adds an entry to the log without applying it.
+func (n *node) put(data []byte) {
+	n.index++
+	n.pending = append(n.pending, fsm.Committed{Index: n.index, Term: 1, Data: data})
+}
+
+// apply applies what was put.
+func (n *node) apply() []fsm.Applied {
+	n.Helper()
+	out, err := n.m.Apply(n.pending)
+	if err != nil {
+		n.Fatal(err)
+	}
+	n.pending = nil
+	return out
+}
+
+func (n *node) step(s model.Step) *fact.Result {
+	n.Helper()
+	n.put(bytesOf(s))
+	out := n.apply()
+	if s.Request == nil {
+		return nil
+	}
+	return out[0].Results[0]
+}
+
+// same fails if two values differ in what a caller can see of them.
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	g, w := shown(t, got), shown(t, want)
+	if !bytes.Equal(g, w) {
+		i := 0
+		for i < len(g) && i < len(w) && g[i] == w[i] {
+			i++
+		}
+		from := max(0, i-400)
+		t.Fatalf("%s: they part here:\n engine …%s\n model  …%s", what, g[from:min(len(g), i+200)], w[from:min(len(w), i+200)])
+	}
+}
+
+func shown(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch string(b) {
+	case "null", "[]", "{}":
+		return []byte("nothing")
+	}
+	return b
+}
+
+// plain leaves out of a result what the model does not say in the same words.
+func plain(r *fact.Result) *fact.Result {
+	if r == nil {
+		return nil
+	}
+	p := *r
+	if r.Err != nil {
+		e := *r.Err
+		e.Message, e.Field = "", ""
+		p.Err = &e
+	}
+	p.Asserts = nil
+	for _, a := range r.Asserts {
+		a.Fact, a.Superseded, a.Moved, a.Continuations = bare(a.Fact), bareAll(a.Superseded), bareAll(a.Moved), bareAll(a.Continuations)
+		p.Asserts = append(p.Asserts, a)
+	}
+	p.Retracted = bareAll(r.Retracted)
+	return &p
+}
+
+// bare leaves out how the engine remembers that a fact was a candidate.
+func bare(f fact.Fact) fact.Fact {
+	f.Promoted = false
+	if len(f.Properties) == 0 {
+		f.Properties = nil
+	}
+	return f
+}
+
+func bareAll(facts []fact.Fact) []fact.Fact {
+	var list []fact.Fact
+	for _, f := range facts {
+		list = append(list, bare(f))
+	}
+	return list
+}
+
+// compareReads asks engine and model the same random questions.
+func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
+	t.Helper()
+	ctx := context.Background()
+	for range questions {
+		q := r.Query()
+		page, err := v.Facts(ctx, q)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		same(t, fmt.Sprintf("facts of %+v", *q), bareAll(page.Facts), bareAll(r.Model.Facts(q)))
+	}
+	scope, at, id := r.Scope(), r.At(), r.ID()
+	f, pieces, err := v.Fact(ctx, scope, id, at)
+	if err != nil && fact.CodeOf(err) != fact.NotFound {
+		t.Fatal(err)
+	}
+	mf, mp := r.Model.Fact(scope, id, at)
+	if (f == nil) != (mf == nil) {
+		t.Fatalf("fact %s of %+v at %+v: engine %v, model %v", id, scope, at, f, mf)
+	}
+	if f != nil {
+		same(t, "fact", bare(*f), bare(*mf))
+		same(t, "pieces", bareAll(pieces), bareAll(mp))
+	}
+	h, err := v.History(ctx, scope, id)
+	if err != nil && fact.CodeOf(err) != fact.NotFound {
+		t.Fatal(err)
+	}
+	if mh := r.Model.History(scope, id); mh != nil && h != nil {
+		same(t, "history", bareAll(h.Versions), bareAll(mh.Versions))
+		same(t, "timeline", bareAll(h.Timeline), bareAll(mh.Timeline))
+		same(t, "statement", bareAll(h.Pieces), bareAll(mh.Pieces))
+	} else if (mh == nil) != (h == nil) {
+		t.Fatalf("history of %s: engine %v, model %v", id, h, mh)
+	}
+	eq := r.EntityQuery()
+	entities, err := v.Entities(ctx, eq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, fmt.Sprintf("entities of %+v", *eq), entities, r.Model.Entities(eq))
+	predicates, err := v.Predicates(ctx, eq.Scope, eq.At, eq.After, eq.Limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, fmt.Sprintf("predicates of %+v", *eq), predicates, r.Model.Predicates(eq))
+	stats, err := v.Stats(ctx, eq.Scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := r.Model.Stats(eq.Scope)
+	same(t, "stats", stats, want)
+}
+
+func compareEvents(t *testing.T, v *fsm.View, r *model.Random) {
+	t.Helper()
+	scope := r.Scope()
+	after := r.Model.Tx() / 2
+	want := r.Model.Events(scope, after)
+	var got []fact.Event
+	for at := after; at < r.Model.Tx(); {
+		page, err := v.Events(context.Background(), &fact.EventQuery{Scope: scope, After: at, Limit: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Through <= at {
+			t.Fatalf("events do not get on from tx %d", at)
+		}
+		got, at = append(got, page.Events...), page.Through
+	}
+	for _, list := range [][]fact.Event{got, want} {
+		for i := range list {
+			list[i].Fact, list[i].Superseded = bare(list[i].Fact), bareAll(list[i].Superseded)
+		}
+	}
+	same(t, "events", got, want)
+}
+
+// TestEngineAnswersAsTheModel is the main proof of C-10 to C-34: on random
+// histories the engine answers every write and every read as the model does.
+func TestEngineAnswersAsTheModel(t *testing.T) {
+	for seed := range uint64(24) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			r := model.NewRandom(seed)
+			n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
+			for i := range 250 {
+				n.once(i, r)
+			}
+		})
+	}
+}
+
+// once takes one random step and compares everything.
+func (n *node) once(i int, r *model.Random) {
+	before := r.Model.Tx()
+	s := r.Step()
+	got := n.step(s)
+	if s.Request != nil {
+		want := r.Answer
+		same(n.T, fmt.Sprintf("step %d (tx %d) %s", i, before, shown(n.T, s.Request)), plain(got), plain(want))
+	}
+	if tx := n.m.Position().Tx; tx != r.Model.Tx() {
+		n.Fatalf("step %d: engine is at tx %d, model at %d", i, tx, r.Model.Tx())
+	}
+	v, err := n.m.View()
+	if err != nil {
+		n.Fatal(err)
+	}
+	defer v.Close()
+	compareReads(n.T, v, r, 6)
+	if i%10 == 0 {
+		compareEvents(n.T, v, r)
+	}
+}
