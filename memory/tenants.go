@@ -11,9 +11,6 @@ import (
 	"abagraph/fact"
 )
 
-// TenantActive is the status of a tenant that was not deleted.
-const TenantActive = "active"
-
 // maxLabelBytes bounds the name of a tenant or key.
 const maxLabelBytes = 256
 

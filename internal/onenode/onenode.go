@@ -1,0 +1,112 @@
+// Package onenode is an engine of one node without a log, for the tests of what
+// stands above the engine: each request is applied to a real state machine in
+// memory at once. Its clock is the test's.
+package onenode
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"abagraph/fact"
+	"abagraph/fsm"
+	"abagraph/log/entry"
+	"abagraph/memory"
+)
+
+// Node implements memory.Engine.
+type Node struct {
+	machine *fsm.Machine
+	mu      sync.Mutex
+	index   uint64
+	ahead   atomic.Int64 // what the clock is ahead of the real one, in milliseconds
+}
+
+// Start opens an empty store, which ends with the test.
+func Start(t testing.TB) *Node {
+	t.Helper()
+	machine, err := fsm.Open(fsm.Options{CacheBytes: 8 << 20, MemTableBytes: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := machine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Node{machine: machine}
+}
+
+// Service opens the door to the node; the options' engine and view are set.
+func (n *Node) Service(t testing.TB, o memory.Options) *memory.Service {
+	t.Helper()
+	o.Engine, o.View = n, n.View
+	s, err := memory.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Advance sets the node's clock forward.
+func (n *Node) Advance(d time.Duration) { n.ahead.Add(d.Milliseconds()) }
+
+// Now is the node's clock.
+func (n *Node) Now() fact.Instant { return fact.Instant(time.Now().UnixMilli() + n.ahead.Load()) }
+
+// View opens a view of the store.
+func (n *Node) View() (memory.View, error) {
+	v, err := n.machine.View()
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Propose applies one request.
+func (n *Node) Propose(_ context.Context, r *fact.Request) (*fact.Result, error) {
+	applied, err := n.apply(entry.EncodeBatch(entry.Batch{ProposedAt: n.Now(), Requests: [][]byte{entry.EncodeRequest(r)}}))
+	if err != nil {
+		return nil, err
+	}
+	return applied.Results[0], nil
+}
+
+// Sweep applies one sweep.
+func (n *Node) Sweep(t testing.TB) fsm.SweepReport {
+	t.Helper()
+	applied, err := n.apply(entry.EncodeSweep(n.Now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *applied.Sweep
+}
+
+func (n *Node) apply(data []byte) (*fsm.Applied, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.index++
+	applied, err := n.machine.Apply([]fsm.Committed{{Index: n.index, Term: 1, Data: data}})
+	if err != nil {
+		return nil, err
+	}
+	return &applied[0], nil
+}
+
+// Basis is where the node stands.
+func (n *Node) Basis(ctx context.Context, _ fact.Level, minTx uint64) (fact.Basis, error) {
+	if err := n.machine.WaitTx(ctx, minTx); err != nil {
+		return fact.Basis{}, err
+	}
+	p := n.machine.Position()
+	return fact.Basis{Now: max(n.Now(), p.RecordedAt), Tx: p.Tx}, nil
+}
+
+// WaitTx waits until a tx is applied.
+func (n *Node) WaitTx(ctx context.Context, tx uint64) error { return n.machine.WaitTx(ctx, tx) }
+
+// Position is where the node stands.
+func (n *Node) Position() fact.Position { return n.machine.Position() }
