@@ -7,12 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json"
-	"golang.org/x/text/unicode/norm"
 
 	"abagraph/fact"
 )
@@ -38,8 +36,8 @@ type event struct {
 // ref remembers a row without holding it.
 type ref struct {
 	record
-	retracted bool   // a retraction follows, so its id is needed
-	pair      uint64 // subject and predicate: only rows that share it touch each other
+	retracted bool // a retraction follows, so its id is needed
+	hashes
 }
 
 // span is a batch: the events [from, to).
@@ -149,7 +147,7 @@ func (p *Plan) scan(ctx context.Context, note Note, progress func(done, total in
 
 func (p *Plan) add(at record, r *row) {
 	number := uint32(len(p.rows))
-	p.rows = append(p.rows, ref{record: at, retracted: r.retracted.Given(), pair: pairOf(r.assert.Subject, r.assert.Predicate)})
+	p.rows = append(p.rows, ref{record: at, retracted: r.retracted.Given(), hashes: hashesOf(&r.assert)})
 	p.events = append(p.events, event{at: r.known, row: number, step: assertRow})
 	if !r.retracted.Given() {
 		return
@@ -160,41 +158,6 @@ func (p *Plan) add(at record, r *row) {
 		end.step = retractNow
 	}
 	p.events = append(p.events, end)
-}
-
-// pairOf hashes subject and predicate as the server normalises them. Two pairs
-// that share a hash only make batches smaller.
-func pairOf(subject, predicate string) uint64 {
-	hash := fnv.New64a()
-	_, _ = hash.Write(norm.NFC.AppendString(nil, subject))
-	_, _ = hash.Write([]byte{0})
-	_, _ = hash.Write(norm.NFC.AppendString(nil, predicate))
-	return hash.Sum64()
-}
-
-// cut divides the events into batches. A transact retracts before it asserts,
-// so a retraction may not share a batch with an earlier assert of its subject
-// and predicate; everything else in a batch keeps its order.
-func (p *Plan) cut() {
-	from, bytes := 0, 0
-	asserted := map[uint64]struct{}{}
-	for i, e := range p.events {
-		row := &p.rows[e.row]
-		_, touched := asserted[row.pair]
-		full := i-from >= p.options.Batch || bytes+int(row.size) > maxBatchBytes
-		if i > from && (full || e.step != assertRow && touched) {
-			p.batches = append(p.batches, span{from, i})
-			from, bytes = i, 0
-			clear(asserted)
-		}
-		if e.step == assertRow {
-			asserted[row.pair] = struct{}{}
-			bytes += int(row.size)
-		}
-	}
-	if from < len(p.events) {
-		p.batches = append(p.batches, span{from, len(p.events)})
-	}
 }
 
 // row reads a planned row again.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"abagraph/client"
 	"abagraph/fact"
 )
@@ -80,11 +82,11 @@ func (s *sender) batch(items []item) *client.Transact {
 	return b
 }
 
-// take notes what the server answered: the facts of the asserts come first, one
-// for each and in their order.
+// take notes what the server answered: the facts of the asserts come first, in
+// their order. A new fact carries the tx and the record time of the answer; one
+// that stood already carries earlier ones.
 func take(items []item, answer *client.Transacted, rows []ref, t *tally) error {
 	next := 0
-	seen := map[string]struct{}{}
 	for _, it := range items {
 		if it.step != assertRow {
 			t.Retracted++
@@ -95,12 +97,14 @@ func take(items []item, answer *client.Transacted, rows []ref, t *tally) error {
 		}
 		got := &answer.Facts[next]
 		next++
-		if _, twice := seen[got.ID]; twice || got.Tx != answer.Tx {
-			t.Duplicates++
-		} else {
-			t.Written++
+		if got.Predicate != norm.NFC.String(it.assert.Predicate) {
+			return errors.New("the server answered the facts of a batch in another order")
 		}
-		seen[got.ID] = struct{}{}
+		if got.Tx == answer.Tx && got.RecordedAt == answer.Now {
+			t.Written++
+		} else {
+			t.Duplicates++
+		}
 		if rows[it.row].retracted {
 			t.keep(it.row, got.ID)
 		}

@@ -90,7 +90,7 @@ func (s *store) write(t *client.Transact) (*client.Transacted, error) {
 	for _, a := range t.Asserts {
 		id := fmt.Sprintf("%s/%s/%s#%d", a.Subject, a.Predicate, a.Object.Text, len(s.asserts))
 		s.facts[id], s.asserts = false, append(s.asserts, a)
-		answer.Facts = append(answer.Facts, client.Fact{ID: id, Tx: s.tx})
+		answer.Facts = append(answer.Facts, client.Fact{ID: id, Tx: s.tx, Predicate: a.Predicate})
 		s.story = append(s.story, "assert "+id+"@"+a.DeclaredKnownAt)
 	}
 	return answer, nil
