@@ -245,3 +245,12 @@ func (d doc) text(field string) string {
 		return string(text)
 	}
 }
+
+// refuses checks that no server without a key may be bound to an address.
+func (r *rig) refuses(bind string) {
+	r.t.Helper()
+	config := httpd.Config{Bind: bind, Memory: r.node.Service(r.t, memory.Options{}), Logger: slog.New(slog.DiscardHandler)}
+	if _, err := httpd.NewServer(config); err == nil || !strings.Contains(err.Error(), "without a key") {
+		r.t.Errorf("bind %s: %v", bind, err)
+	}
+}

@@ -87,6 +87,7 @@ func (s *Server) routes() {
 	options := s.around(&route{template: unmatched, measure: none, handle: optionsOf})
 	s.echo.HTTPErrorHandler = func(err error, c echo.Context) {
 		if errors.Is(err, echo.ErrMethodNotAllowed) {
+			c.Response().Header().Del(echo.HeaderAllow) // not before the caller is known
 			err = wrong(c)
 		} else {
 			err = missing(c)
