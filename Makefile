@@ -13,7 +13,7 @@ ONLY    ?=
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench bench-quick fuzz soak clean tools
+.PHONY: help run build test lint bench bench-quick fuzz soak cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,17 @@ build: ## build bin/abagraph
 
 run: build ## build and serve one node with embedded storage (BIND, DATA, ARGS)
 	$(BIN) serve --bind $(BIND) --data $(DATA) $(ARGS)
+
+# Peer traffic is on loopback, which needs no secret. The first node founds the
+# cluster; the others ask it to be let in, and know it by their data afterwards.
+cluster: build ## serve three nodes on 127.0.0.1:8081 to 8083 until interrupted
+	@pids=; trap 'kill $$pids 2>/dev/null; wait' INT TERM EXIT; \
+	for n in 1 2 3; do \
+		join=; [ $$n = 1 ] || join="--join 127.0.0.1:9081"; \
+		$(BIN) serve --node-id node$$n --bind 127.0.0.1:808$$n --peer-bind 127.0.0.1:908$$n \
+			--data $(DATA)/cluster/node$$n $$join $(ARGS) & pids="$$pids $$!"; \
+	done; \
+	wait
 
 # The race detector needs a C compiler; everything else comes with Go.
 tools:
