@@ -64,7 +64,7 @@ func TestRunCountsUnitsAndErrors(t *testing.T) {
 		return 3, nil
 	}
 	bad := func(context.Context) (int, error) { return 0, errors.New("broken") }
-	s := Run(t.Context(), []Op{good, bad}, 50*time.Millisecond)
+	s := Run(t.Context(), []Op{good, bad}, 300*time.Millisecond)
 	if s.Errors != errorsMax || s.Err() == nil {
 		t.Errorf("errors = %d, err = %v", s.Errors, s.Err())
 	}
