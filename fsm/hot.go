@@ -38,6 +38,10 @@ type hotLine struct {
 	active   []fact.Fact
 	closedBy fact.Instant
 	certain  bool
+	// buckets are those in which superseded rows may lie, one bit each; they
+	// are known where bucketed is set.
+	buckets  uint16
+	bucketed bool
 	bytes    int64
 }
 
@@ -160,7 +164,7 @@ func (r *row) lineKey() lineKey {
 // after returns the timeline as this call leaves it; nil where it is too long
 // to keep, or empty.
 func (t *line) after(l *ledger) *hotLine {
-	e := &hotLine{closedBy: t.closedBy, certain: t.certain}
+	e := &hotLine{closedBy: t.closedBy, certain: t.certain, buckets: t.buckets, bucketed: t.bucketed}
 	for i := range t.active {
 		if _, changed := l.rows[t.active[i].ID]; !changed {
 			e.active = append(e.active, t.active[i])
@@ -174,6 +178,7 @@ func (t *line) after(l *ledger) *hotLine {
 		case fact.Active:
 			e.active = append(e.active, r.f)
 		case fact.Superseded:
+			e.buckets |= 1 << bucketOf(r.f.ValidFrom, r.f.ValidUntil)
 			if e.closedBy != fact.Forever {
 				e.closedBy = max(e.closedBy, r.f.ValidUntil)
 			}

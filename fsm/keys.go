@@ -43,7 +43,7 @@ const (
 	famAll       = 'A' // status, tx↓, id
 	famByPred    = 'P' // predicate, status, tx↓, id
 	famByObject  = 'O' // object, status, tx↓, id
-	famVersion   = 'V' // subject, predicate, axis, bucket, start, id, tx → past version
+	famVersion   = 'V' // subject, predicate, axis, bucket, start, end, id, tx → past version
 )
 
 // Families of a tenant's data that no branch owns.
@@ -60,7 +60,7 @@ const (
 // and time, and its statements.
 //
 //	subject 0x00                                                → ""  (the subject exists)
-//	subject status predicate bucket valid_from id               → the fact
+//	subject status predicate bucket valid_from valid_until id   → the fact
 //	subject 0x08 predicate object source stated_from id         → ""  (the statement's pieces)
 const (
 	classMarker    = 0x00
@@ -73,8 +73,9 @@ const (
 	axisKnown    = 1
 )
 
-// rowTail is the length of bucket, valid_from and id at the end of a row's key.
-const rowTail = 1 + 8 + 16
+// rowTail is the length of bucket, valid_from, valid_until and id at the end of
+// a row's key.
+const rowTail = 1 + 8 + 8 + 16
 
 // Buckets sort intervals by length: bucket k holds the lengths from 16^(k-1) to
 // below 16^k milliseconds. A search for what holds at t then looks at most 16^k
@@ -225,9 +226,14 @@ func (s space) line(subject, predicate string, status fact.Status) []byte {
 
 func (s space) row(f *fact.Fact) []byte {
 	k := s.line(f.Subject, f.Predicate, f.Status)
-	k = append(k, bucketOf(f.ValidFrom, f.ValidUntil))
-	k = appendTime(k, f.ValidFrom)
+	k = appendInterval(k, f.ValidFrom, f.ValidUntil)
 	return append(k, f.ID[:]...)
+}
+
+// appendInterval appends bucket, start and end, the form that scanWindow reads.
+func appendInterval(k []byte, from, until fact.Instant) []byte {
+	k = append(k, bucketOf(from, until))
+	return appendTime(appendTime(k, from), until)
 }
 
 // rowFromTail rebuilds a row's key from what famID keeps.
@@ -279,8 +285,7 @@ func (s space) versions(subject, predicate string, axis byte) []byte {
 }
 
 func (s space) version(f *fact.Fact, axis byte, start, end fact.Instant) []byte {
-	k := append(s.versions(f.Subject, f.Predicate, axis), bucketOf(start, end))
-	k = appendTime(k, start)
+	k := appendInterval(s.versions(f.Subject, f.Predicate, axis), start, end)
 	k = append(k, f.ID[:]...)
 	return appendUint(k, f.Tx)
 }

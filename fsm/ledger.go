@@ -70,6 +70,9 @@ type line struct {
 	closedBy fact.Instant
 	fresh    bool // the store has no row of this subject at all
 	certain  bool // the store has no candidate of this timeline
+	// buckets are those of the store's superseded rows, where bucketed is set.
+	buckets  uint16
+	bucketed bool
 }
 
 func (m *Machine) newLedger() *ledger {
@@ -123,6 +126,7 @@ func (l *ledger) load(t *line) error {
 	}
 	if hot, ok := l.m.hot.get(t.key); ok {
 		t.active, t.closedBy, t.certain, t.loaded = hot.active, hot.closedBy, hot.certain, true
+		t.buckets, t.bucketed = hot.buckets, hot.bucketed
 		return nil
 	}
 	exists, err := l.subjectExists(t.key.space, t.key.subject)
@@ -130,7 +134,7 @@ func (l *ledger) load(t *line) error {
 		return err
 	}
 	if !exists {
-		t.loaded, t.fresh, t.certain, t.closedBy = true, true, true, fact.NoInstant
+		t.loaded, t.fresh, t.certain, t.closedBy, t.bucketed = true, true, true, fact.NoInstant, true
 		return nil
 	}
 	prefix := t.key.space.line(t.key.subject, t.key.predicate, fact.Active)

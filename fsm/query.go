@@ -160,8 +160,8 @@ func (r *reading) run() error {
 	if r.sel.q.Subject == "" {
 		return r.byOrder()
 	}
-	if r.sel.stabs() && r.hot() {
-		return nil
+	if done, err := r.hot(); done || err != nil {
+		return err
 	}
 	for status := fact.Active; status <= fact.Retracted; status++ {
 		if !r.sel.statuses.Has(status) {
@@ -175,37 +175,6 @@ func (r *reading) run() error {
 		return r.versions()
 	}
 	return nil
-}
-
-// hot answers a live read of one timeline from memory, if it is there.
-func (r *reading) hot() bool {
-	q, sel := r.sel.q, r.sel
-	if q.Predicate == "" || sel.past || sel.statuses != fact.StatusSet(0).With(fact.Active) {
-		return false
-	}
-	active, ok := r.v.m.hotActive(lineKey{r.space, q.Subject, q.Predicate}, r.v.state.Index)
-	for i := range active {
-		r.into.scanned++
-		if sel.accepts(&active[i]) {
-			r.into.add(&active[i])
-		}
-	}
-	return ok
-}
-
-// hotActive returns the active rows of a timeline where the cache has them for
-// the state that a reader sees.
-func (m *Machine) hotActive(k lineKey, index uint64) ([]fact.Fact, bool) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.state.Index != index {
-		return nil, false
-	}
-	e, ok := m.hot.get(k)
-	if !ok {
-		return nil, false
-	}
-	return e.active, true
 }
 
 // rows reads the subject's rows of one status.

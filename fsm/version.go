@@ -48,7 +48,7 @@ func decodeVersion(b []byte) (version, error) {
 	return version{f, versionEnd{tx, fact.Instant(at), fact.Instant(known)}}, nil
 }
 
-// versionTail is the length of bucket, start, id and tx at the end of a key.
+// versionTail is the length of bucket, start, end, id and tx at the end of a key.
 const versionTail = rowTail + 8
 
 // scanVersions visits the past versions of a timeline that ended in or after,

@@ -10,9 +10,9 @@ import (
 )
 
 // scanWindow visits the entries of an interval index that can overlap
-// [from, until). The iterator is bounded to keys that end in bucket, start and
-// at least an id; what comes before may vary, as when all predicates of a
-// subject are read. In each bucket it jumps over what ended before the window
+// [from, until). The iterator is bounded to keys that end in bucket, start, end
+// and an id; what comes before may vary, as when all predicates of a subject are
+// read. In each bucket it jumps over what ended before the window
 // and over what starts after it, so that the cost follows the answer and the
 // number of buckets, not the length of the history.
 func scanWindow(it *pebble.Iterator, from, until fact.Instant, visit func() error) error {
@@ -42,8 +42,10 @@ func scanTailed(it *pebble.Iterator, tail int, from, until fact.Instant, visit f
 			ok = it.SeekGE(jump(k[:at], bucket+1, fact.NoInstant))
 			continue
 		}
-		if err := visit(); err != nil {
-			return err
+		if timeAt(k[at+9:]) > from {
+			if err := visit(); err != nil {
+				return err
+			}
 		}
 		ok = it.Next()
 	}

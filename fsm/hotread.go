@@ -1,0 +1,146 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// hot answers what holds at an instant in one timeline, as it is known now: the
+// active rows come from memory, the superseded ones from the few buckets in
+// which any lie. It answers false where the read is of another kind, or the
+// timeline is too long to be kept.
+func (r *reading) hot() (bool, error) {
+	q, sel := r.sel.q, r.sel
+	served := fact.StatusSet(0).With(fact.Active).With(fact.Superseded)
+	if q.Predicate == "" || sel.past || !sel.stabs() || sel.statuses&^served != 0 {
+		return false, nil
+	}
+	k := lineKey{r.space, q.Subject, q.Predicate}
+	e := r.v.hotLine(k)
+	if e == nil || !e.bucketed {
+		var err error
+		if e, err = r.v.warm(k, e); e == nil || err != nil {
+			return false, err
+		}
+	}
+	if sel.statuses.Has(fact.Active) {
+		for i := range e.active {
+			r.into.scanned++
+			if sel.accepts(&e.active[i]) {
+				r.into.add(&e.active[i])
+			}
+		}
+	}
+	if !sel.statuses.Has(fact.Superseded) {
+		return true, nil
+	}
+	return true, r.buckets(e.buckets)
+}
+
+// buckets reads the superseded rows that hold at the selector's instant.
+func (r *reading) buckets(mask uint16) error {
+	q, at := r.sel.q, r.sel.at
+	prefix := r.space.line(q.Subject, q.Predicate, fact.Superseded)
+	var it *pebble.Iterator
+	for bucket := byte(bucketEmpty + 1); bucket <= bucketOpen; bucket++ {
+		if mask&(1<<bucket) == 0 {
+			continue
+		}
+		lower, upper := jump(prefix, bucket, reach(bucket, at)), jump(prefix, bucket, at+1)
+		if it == nil {
+			var err error
+			if it, err = r.v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper}); err != nil {
+				return fmt.Errorf("open an iterator: %w", err)
+			}
+			defer it.Close()
+		} else {
+			it.SetBounds(lower, upper)
+		}
+		for ok := it.First(); ok; ok = it.Next() {
+			if err := r.step(); err != nil {
+				return err
+			}
+			if k := it.Key(); timeAt(k[len(k)-rowTail+9:]) <= at {
+				continue
+			}
+			f, err := rowValue(it)
+			if err != nil {
+				return err
+			}
+			if r.sel.accepts(&f) {
+				r.into.add(&f)
+			}
+		}
+		if err := it.Error(); err != nil {
+			return fmt.Errorf("scan a timeline: %w", err)
+		}
+	}
+	return nil
+}
+
+// hotLine returns what the cache knows of a timeline, if it knows it for the
+// state that this view sees.
+func (v *View) hotLine(k lineKey) *hotLine {
+	v.m.mu.RLock()
+	defer v.m.mu.RUnlock()
+	if v.m.state.Index != v.state.Index {
+		return nil
+	}
+	e, _ := v.m.hot.get(k)
+	return e
+}
+
+// warm learns of a timeline what the cache lacks, and keeps it if the machine
+// has not moved on. It answers nil where the timeline is too long to be kept.
+func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
+	e := &hotLine{closedBy: fact.Forever, bucketed: true}
+	if known != nil {
+		e.active, e.closedBy, e.certain = known.active, known.closedBy, known.certain
+	} else if err := v.activeRows(k, e); err != nil || len(e.active) > maxHotRows {
+		return nil, err
+	}
+	if err := v.supersededBuckets(k, e); err != nil {
+		return nil, err
+	}
+	v.m.mu.RLock()
+	defer v.m.mu.RUnlock()
+	if v.m.state.Index == v.state.Index {
+		v.m.hot.put(k, e)
+	}
+	return e, nil
+}
+
+func (v *View) activeRows(k lineKey, e *hotLine) error {
+	prefix := k.space.line(k.subject, k.predicate, fact.Active)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return fmt.Errorf("open an iterator: %w", err)
+	}
+	for ok := it.First(); ok && len(e.active) <= maxHotRows; ok = it.Next() {
+		f, err := rowValue(it)
+		if err != nil {
+			return errors.Join(err, it.Close())
+		}
+		e.active = append(e.active, f)
+	}
+	return errors.Join(it.Error(), it.Close())
+}
+
+// supersededBuckets finds out in which buckets a timeline has superseded rows.
+func (v *View) supersededBuckets(k lineKey, e *hotLine) error {
+	prefix := k.space.line(k.subject, k.predicate, fact.Superseded)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return fmt.Errorf("open an iterator: %w", err)
+	}
+	for ok := it.First(); ok; {
+		bucket := it.Key()[len(prefix)]
+		e.buckets |= 1 << bucket
+		ok = it.SeekGE(jump(prefix, bucket+1, fact.NoInstant))
+	}
+	return errors.Join(it.Error(), it.Close())
+}
