@@ -131,6 +131,7 @@ func (r *runner) run(ctx context.Context) error {
 	defer cancel()
 	var group sync.WaitGroup
 	defer group.Wait()
+	r.config.Progress(r.steps, len(r.plan.events))
 	var failed error
 	for next := 0; next < len(r.plan.batches) || r.flying > 0; {
 		if failed == nil {

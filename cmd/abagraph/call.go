@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"abagraph/client"
+	"abagraph/fact"
+)
+
+// read sends a read and writes its answer.
+func (a *app) read(ctx context.Context, path string, query url.Values, explain bool, show func(*table, []byte) error) error {
+	return a.call(ctx, client.Call{Method: "GET", Path: path, Query: query}, explain, show)
+}
+
+// write sends a write and writes its answer.
+func (a *app) write(ctx context.Context, call client.Call, branch string, explain bool, show func(*table, []byte) error) error {
+	call.Query = url.Values{}
+	if branch != "" {
+		call.Query.Set("branch", branch)
+	}
+	return a.call(ctx, call, explain, show)
+}
+
+func (a *app) call(ctx context.Context, call client.Call, explain bool, show func(*table, []byte) error) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if explain {
+		call.Query.Set("explain", "1")
+		show = nil
+	}
+	got, err := c.Do(ctx, call)
+	if err != nil {
+		return a.explainDenial(err)
+	}
+	return a.answer(got, show)
+}
+
+// explainDenial adds to the one answer that tells nothing: without a key, a
+// route that needs one does not exist (C-42).
+func (a *app) explainDenial(err error) error {
+	var e *client.Error
+	if _, key := a.target(); errors.As(err, &e) && e.Code == fact.NotFound && e.Message == "not found" && key.value == "" {
+		e.Message += " (no key is set: if the server wants one, give --key or ABAGRAPH_KEY)"
+	}
+	return err
+}

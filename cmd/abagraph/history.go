@@ -1,0 +1,41 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"abagraph/client"
+)
+
+func historyCommand(a *app) *cobra.Command {
+	var q client.FactQuery
+	var explain bool
+	c := &cobra.Command{
+		Use:   "history ID",
+		Short: "Show every version of a fact, and the timeline that it is part of",
+		Args:  exactArgs("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.read(c.Context(), client.HistoryPath(args[0]), q.Values(), explain, historyTable)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&q.Branch, "branch", "", "branch to read from")
+	flags.StringVar(&q.Consistency, "consistency", "", "linearizable (the default) or stale")
+	flags.Uint64Var(&q.MinTx, "min-tx", 0, "wait until the node has applied this tx")
+	flags.BoolVar(&explain, "explain", false, "show the query plan")
+	return c
+}
+
+func historyTable(t *table, raw []byte) error {
+	var got client.History
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return err
+	}
+	t.row("VERSIONS")
+	factRows(t, got.Versions)
+	t.row("")
+	t.row("TIMELINE")
+	factRows(t, got.Timeline)
+	return nil
+}

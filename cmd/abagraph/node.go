@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"abagraph/fsm"
+	httpd "abagraph/http"
+	"abagraph/internal/events"
+	rlog "abagraph/log"
+	"abagraph/memory"
+	"abagraph/replication"
+)
+
+// inMemory is the data directory of a node that keeps nothing.
+const inMemory = ":memory:"
+
+// node is everything that one server is made of.
+type node struct {
+	server  *httpd.Server
+	dir     *rlog.Dir // nil in memory
+	machine *fsm.Machine
+	raft    *replication.Node
+}
+
+// openNode wires state machine, replication, memory and HTTP. The port is taken
+// first and the data directory claimed second, so that neither a port in use
+// nor a refused configuration touches data.
+func openNode(s settings, logger *slog.Logger, window *events.Window) (_ *node, err error) {
+	n := &node{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close(s.seconds("shutdown_secs")))
+		}
+	}()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	door, err := n.openMemory(s)
+	if err != nil {
+		return nil, err
+	}
+	if n.server, err = httpd.NewServer(serverConfig(s, door, logger, window, registry)); err != nil {
+		return nil, err
+	}
+	if err := n.server.Listen(); err != nil {
+		return nil, err
+	}
+	if err := n.openData(s, logger); err != nil {
+		return nil, err
+	}
+	if err := registry.Register(newStorageCollector(n.machine)); err != nil {
+		return nil, fmt.Errorf("register the storage's metrics: %w", err)
+	}
+	return n, n.startRaft(s, logger, registry)
+}
+
+// openMemory makes the door before the engine behind it is there: nothing goes
+// through until the server serves, and by then the node is whole.
+func (n *node) openMemory(s settings) (*memory.Service, error) {
+	threshold := s.fraction("candidate_threshold")
+	return memory.New(memory.Options{
+		Engine:    late{n},
+		View:      func() (memory.View, error) { return n.machine.View() },
+		AdminKey:  s.get("admin_key"),
+		Threshold: &threshold,
+	})
+}
+
+func serverConfig(s settings, door *memory.Service, logger *slog.Logger, window *events.Window, registry *prometheus.Registry) httpd.Config {
+	return httpd.Config{
+		Bind: s.get("bind"), Memory: door, Logger: logger, Window: window, Registry: registry, Version: version,
+		BaseDomain: s.get("base_domain"), AllowedOrigins: commaList(s.get("allowed_origins")),
+		MaxBodyBytes: s.number("max_body_bytes"), MaxUploads: int(s.number("max_concurrent_uploads")),
+	}
+}
+
+// openData claims the data directory and opens the state machine.
+func (n *node) openData(s settings, logger *slog.Logger) (err error) {
+	options := fsm.Options{Logger: logger, CacheBytes: s.number("cache_bytes")}
+	if data := s.get("data"); data != inMemory {
+		if n.dir, err = rlog.Claim(data); err != nil {
+			return err
+		}
+		options.Dir = n.dir.State()
+	}
+	n.machine, err = fsm.Open(options)
+	return err
+}
+
+func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.Registry) error {
+	id, err := n.nodeID(s.get("node_id"))
+	if err != nil {
+		return err
+	}
+	bind, err := peerBind(s)
+	if err != nil {
+		return err
+	}
+	options := replication.Options{
+		NodeID: id, Dir: n.dir, Machine: n.machine, Bind: bind, Advertise: s.get("peer_advertise"), Join: s.get("join"),
+		Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry, SweepInterval: s.seconds("ttl_interval_secs"),
+	}
+	if cert, key, ca := s.get("peer_tls_cert"), s.get("peer_tls_key"), s.get("peer_tls_ca"); cert != "" || key != "" || ca != "" {
+		options.TLS = &replication.TLSFiles{Cert: cert, Key: key, CA: ca}
+	}
+	n.raft, err = replication.Open(options)
+	return err
+}
+
+// nodeID is the name that was given, or that the data directory knows, or a new
+// one.
+func (n *node) nodeID(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if n.dir != nil {
+		raw, err := os.ReadFile(n.dir.Identity())
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("read who this node is: %w", err)
+		}
+		var known struct {
+			Node string `json:"node_id"`
+		}
+		if err == nil && json.Unmarshal(raw, &known) == nil && known.Node != "" {
+			return known.Node, nil
+		}
+	}
+	return "node-" + uuid.NewString()[:8], nil
+}
+
+// peerBind is the peer port's address: the one that was given or, for a node
+// that is to be one of a cluster, the API's host and port + 1000.
+func peerBind(s settings) (string, error) {
+	bind := s.get("peer_bind")
+	if bind != "" || s.get("join") == "" && s.get("cluster_secret") == "" && s.get("peer_tls_cert") == "" {
+		return bind, nil
+	}
+	host, port, err := net.SplitHostPort(s.get("bind"))
+	if err != nil {
+		return "", fmt.Errorf("read the address to bind: %w", err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil || number+1000 > 65535 {
+		return "", errors.New("a node of a cluster needs --peer-bind HOST:PORT")
+	}
+	return net.JoinHostPort(host, strconv.Itoa(number+1000)), nil
+}
+
+func commaList(text string) []string {
+	var list []string
+	for _, one := range strings.Split(text, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// close ends what was opened, from the outside inwards, within a time.
+func (n *node) close(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	var errs []error
+	if n.server != nil {
+		errs = append(errs, n.server.Shutdown(ctx))
+	}
+	if n.raft != nil {
+		errs = append(errs, n.raft.Close())
+	}
+	if n.machine != nil {
+		errs = append(errs, n.machine.Close())
+	}
+	if n.dir != nil {
+		errs = append(errs, n.dir.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// setting is one thing that a server can be told, by a flag, an environment
+// variable or the configuration file.
+type setting struct {
+	name   string // in the file: bind; the flag is --bind, the variable ABAGRAPH_BIND
+	help   string
+	preset string
+	secret bool
+	// check reads a value; it returns why it is not one.
+	check func(value string) error
+}
+
+func (s *setting) flag() string { return strings.ReplaceAll(s.name, "_", "-") }
+func (s *setting) env() string  { return "ABAGRAPH_" + strings.ToUpper(s.name) }
+
+const redacted = "***redacted***"
+
+// serverSettings lists every setting of serve, in the order in which config
+// shows them.
+func serverSettings() []setting {
+	return []setting{
+		{name: "bind", preset: "127.0.0.1:8080", check: isAddress, help: "address to serve the API on"},
+		{name: "data", preset: "./abagraph-data", check: isSet, help: "directory of the data, or :memory: to keep nothing"},
+		{name: "admin_key", secret: true, help: "key of the administrator; without any key auth is off, on loopback only"},
+		{name: "base_domain", help: "domain whose subdomains name tenants"},
+		{name: "allowed_origins", help: "comma list of origins besides the server's own that browsers may call from"},
+		{name: "max_body_bytes", preset: "67108864", check: isCount(1<<10, 1<<32), help: "most bytes of one request"},
+		{name: "max_concurrent_uploads", preset: "4", check: isCount(1, 1024), help: "large bodies that are read at the same time"},
+		{name: "candidate_threshold", preset: "0.75", check: isFraction, help: "confidence below which a fact is a candidate"},
+		{name: "ttl_interval_secs", preset: "30", check: isCount(1, 86_400), help: "seconds between sweeps of expired facts"},
+		{name: "cache_bytes", preset: "268435456", check: isCount(1<<20, 1<<40), help: "bytes of the storage's block cache"},
+		{name: "node_id", help: "this node's name in its cluster (default: made at the first start)"},
+		{name: "peer_bind", help: "address to speak to other nodes on"},
+		{name: "peer_advertise", help: "address that other nodes reach this one at (default: peer_bind)"},
+		{name: "join", help: "comma list of peer addresses HOST:PORT of a cluster to join"},
+		{name: "cluster_secret", secret: true, help: "secret that the nodes of a cluster share"},
+		{name: "peer_tls_cert", help: "certificate file for mutual TLS between nodes"},
+		{name: "peer_tls_key", help: "key file for mutual TLS between nodes"},
+		{name: "peer_tls_ca", help: "file of the authorities that sign the nodes' certificates"},
+		{name: "log_level", preset: "info", check: isOneOf("debug", "info", "warn", "error"), help: "least level of the process log: debug, info, warn or error"},
+		{name: "shutdown_secs", preset: "10", check: isCount(1, 600), help: "seconds that a shutdown may take"},
+	}
+}
+
+// resolved is a setting's value and where it comes from.
+type resolved struct {
+	value, from string
+}
+
+// settings are the values of all settings of a server.
+type settings map[string]resolved
+
+func (s settings) get(name string) string { return s[name].value }
+
+// settingFlags adds a flag for each setting, and --config.
+func settingFlags(flags *pflag.FlagSet) {
+	flags.String("config", "", "configuration file: JSON, or lines of name=value (env ABAGRAPH_CONFIG)")
+	for _, s := range serverSettings() {
+		help := s.help + " (env " + s.env() + ")"
+		if s.preset != "" {
+			help += " [" + s.preset + "]"
+		}
+		flags.String(s.flag(), "", help)
+	}
+}
+
+// resolve looks up every setting: flag, environment, file, preset. It judges
+// each value, and names where a wrong one comes from.
+func resolve(flags *pflag.FlagSet, getenv func(string) string) (settings, error) {
+	file, path, err := readConfig(flags, getenv)
+	if err != nil {
+		return nil, err
+	}
+	got := settings{}
+	for _, s := range serverSettings() {
+		value := lookUpSetting(&s, flags, getenv, file, path)
+		if s.check != nil && value.value != "" {
+			if err := s.check(value.value); err != nil {
+				return nil, fmt.Errorf("setting %s (%s): %w", s.name, value.from, err)
+			}
+		}
+		got[s.name] = value
+	}
+	return got, nil
+}
+
+func lookUpSetting(s *setting, flags *pflag.FlagSet, getenv func(string) string, file map[string]string, path string) resolved {
+	if flag := flags.Lookup(s.flag()); flag != nil && flag.Changed {
+		return resolved{flag.Value.String(), "flag --" + s.flag()}
+	}
+	if value := getenv(s.env()); value != "" {
+		return resolved{value, "environment " + s.env()}
+	}
+	if value, given := file[s.name]; given {
+		return resolved{value, "file " + path}
+	}
+	return resolved{s.preset, fromPreset}
+}
+
+// fromPreset is where a value comes from that nobody gave.
+const fromPreset = "default"

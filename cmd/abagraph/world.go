@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// world is what the process sees of its surroundings; tests bring their own.
+type world struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	home     func() (string, error)
+	// outTerminal and errTerminal tell whether a person reads there, and width
+	// how many columns they see.
+	outTerminal bool
+	errTerminal bool
+	width       func() int
+}
+
+func osWorld() *world {
+	return &world{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, home: os.UserHomeDir,
+		outTerminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		width: func() int {
+			width, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil || width < 40 {
+				return 80
+			}
+			return width
+		},
+	}
+}
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, w *world, args []string) int {
+	root := newRoot(w)
+	root.SetArgs(args)
+	root.SetIn(w.in)
+	root.SetOut(w.out)
+	root.SetErr(w.err)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE):
+		return 0 // the reader has seen enough
+	case errors.Is(err, errTold):
+		return 1
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(w.err, "interrupted")
+		return 130
+	}
+	fmt.Fprintln(w.err, oneLine(err))
+	return 1
+}
+
+// errTold ends a command with exit code 1 after it has said why.
+var errTold = errors.New("told")
+
+// oneLine writes an error as one line, errors that were joined too.
+func oneLine(err error) string {
+	return strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+}
+
+// app is what the commands of one run share.
+type app struct {
+	*world
+	url, key, tenant string
+	json             bool
+}
+
+func newRoot(w *world) *cobra.Command {
+	a := &app{world: w}
+	root := &cobra.Command{
+		Use:   "abagraph",
+		Short: "A bitemporal, source-backed memory database for AI agents",
+		Long: `abagraph keeps facts with the time they hold, the time they were recorded and
+where they come from, and answers what was so on any day, as known on any other.
+
+  abagraph serve                                   start a server on this machine
+  abagraph init --url http://127.0.0.1:8080        remember where it is
+  abagraph assert Person:alice works_at Company:acme
+  abagraph query --subject Person:alice
+
+Commands write JSON to stdout, or a table where stdout is a terminal. The server
+and the key are looked up in this order: --url and --key, ABAGRAPH_URL and
+ABAGRAPH_KEY, then ~/.abagraph.json.`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Args:              cobra.NoArgs,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.url, "url", "", "base URL of the server (env ABAGRAPH_URL)")
+	flags.StringVar(&a.key, "key", "", "API key, sent as bearer token (env ABAGRAPH_KEY)")
+	flags.StringVar(&a.tenant, "tenant", "", "tenant to work in, for an admin key or a server without keys")
+	flags.BoolVar(&a.json, "json", false, "write JSON also where stdout is a terminal")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
+	})
+	root.AddGroup(&cobra.Group{ID: "server", Title: "Server:"}, &cobra.Group{ID: "facts", Title: "Facts:"},
+		&cobra.Group{ID: "files", Title: "Files:"}, &cobra.Group{ID: "about", Title: "About:"})
+	for group, commands := range map[string][]*cobra.Command{
+		"server": {serveCommand(a), configCommand(a)},
+		"facts":  {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a)},
+		"files":  {importCommand(a), exportCommand(a)},
+		"about":  {initCommand(a), connectCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
+	} {
+		for _, command := range commands {
+			command.GroupID = group
+			root.AddCommand(command)
+		}
+	}
+	return root
+}
