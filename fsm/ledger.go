@@ -127,7 +127,11 @@ func (l *ledger) load(t *line) error {
 	if hot, ok := l.m.hot.get(t.key); ok {
 		t.active, t.closedBy, t.certain, t.loaded = hot.active, hot.closedBy, hot.certain, true
 		t.buckets, t.bucketed = hot.buckets, hot.bucketed
-		return nil
+		memo, err := l.space(t.key.space)
+		if err == nil && len(hot.active) > 0 {
+			memo.subjects[t.key.subject] = true // it has a row, so it is no new subject
+		}
+		return err
 	}
 	exists, err := l.subjectExists(t.key.space, t.key.subject)
 	if err != nil {
