@@ -10,7 +10,7 @@ import (
 
 // Names of the folders and files in a node's data folder.
 const (
-	storeFolder     = "store"
+	storeFolder     = "state"
 	snapshotsFolder = "snapshots"
 )
 

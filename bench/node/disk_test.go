@@ -12,7 +12,7 @@ func TestDiskCountsSharedFilesOnce(t *testing.T) {
 	if _, err := c.Disk(); err == nil {
 		t.Error("an empty data folder was measured")
 	}
-	for name, size := range map[string]int{"store/1.sst": 100, "store/wal/2.log": 10, "snapshots/a/meta": 1, "raft.db": 1000, "lock": 1} {
+	for name, size := range map[string]int{"state/1.sst": 100, "state/wal/2.log": 10, "snapshots/a/meta": 1, "raft.db": 1000, "lock": 1} {
 		full := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 			t.Fatal(err)
@@ -21,7 +21,7 @@ func TestDiskCountsSharedFilesOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Link(filepath.Join(dir, "store/1.sst"), filepath.Join(dir, "snapshots/a/1.sst")); err != nil {
+	if err := os.Link(filepath.Join(dir, "state/1.sst"), filepath.Join(dir, "snapshots/a/1.sst")); err != nil {
 		t.Fatal(err)
 	}
 	got, err := c.Disk()

@@ -11,9 +11,9 @@ import (
 // Names of the metrics that are read, as docs/OPERATIONS.md lists them.
 const (
 	stateMetric     = "abagraph_raft_state"
-	storeCalls      = "abagraph_log_store_calls_total"
-	groupRequests   = "abagraph_group_requests_sum"
-	snapshotSeconds = "abagraph_snapshot_seconds"
+	storeCalls      = "abagraph_raft_log_writes_total"
+	groupRequests   = "abagraph_raft_group_requests_sum"
+	snapshotSeconds = "abagraph_raft_snapshot_seconds"
 )
 
 // Figures are the samples of one scrape of /metrics, by their series: the name
