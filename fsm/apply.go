@@ -178,6 +178,9 @@ func (l *ledger) finish() error {
 	}
 	m.state = l.state
 	l.warm()
+	if l.purged {
+		m.cleaner.start(m.db, m.state.Purge)
+	}
 	m.announce()
 	return nil
 }

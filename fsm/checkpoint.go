@@ -39,12 +39,15 @@ func (m *Machine) RestoreDir(dir string) error {
 	if err := m.inspect(dir); err != nil {
 		return err
 	}
+	m.gate.Lock()
+	defer m.gate.Unlock()
+	m.views.Wait() // their readers may still take mu
+	m.cleaner.stop()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return ErrClosed
 	}
-	m.views.Wait()
 	if err := m.db.Close(); err != nil {
 		return fmt.Errorf("close the index store before a restore: %w", err)
 	}

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"errors"
-	"fmt"
 
 	"abagraph/fact"
 
@@ -54,7 +53,7 @@ func (r *reading) buckets(mask uint16) error {
 		if it == nil {
 			var err error
 			if it, err = r.v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper}); err != nil {
-				return fmt.Errorf("open an iterator: %w", err)
+				return storageError("open an iterator", err)
 			}
 			defer it.Close()
 		} else {
@@ -76,7 +75,7 @@ func (r *reading) buckets(mask uint16) error {
 			}
 		}
 		if err := it.Error(); err != nil {
-			return fmt.Errorf("scan a timeline: %w", err)
+			return storageError("scan a timeline", err)
 		}
 	}
 	return nil
@@ -118,7 +117,7 @@ func (v *View) activeRows(k lineKey, e *hotLine) error {
 	prefix := k.space.line(k.subject, k.predicate, fact.Active)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	for ok := it.First(); ok && len(e.active) <= maxHotRows; ok = it.Next() {
 		f, err := rowValue(it)
@@ -135,7 +134,7 @@ func (v *View) supersededBuckets(k lineKey, e *hotLine) error {
 	prefix := k.space.line(k.subject, k.predicate, fact.Superseded)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	for ok := it.First(); ok; {
 		bucket := it.Key()[len(prefix)]

@@ -32,6 +32,7 @@ const (
 	storeRecord = 'r' // tenant → fact.TenantRecord
 	storeHash   = 'k' // hash → fact.Key
 	storeKey    = 'K' // tenant, key id → hash
+	storeClean  = 'c' // → the last purge that has left this node's files; each node's own
 )
 
 // Families of a tenant's data on a branch.

@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
 	"abagraph/fact"
 	"abagraph/log/entry"
 
@@ -100,7 +98,7 @@ func (l *ledger) seek(lower, upper []byte) (*pebble.Iterator, error) {
 	if l.iter == nil {
 		it, err := l.base.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 		if err != nil {
-			return nil, fmt.Errorf("open an iterator: %w", err)
+			return nil, storageError("open an iterator", err)
 		}
 		l.iter = it
 		return it, nil
@@ -158,7 +156,7 @@ func (l *ledger) load(t *line) error {
 		}
 	}
 	if err := it.Error(); err != nil {
-		return fmt.Errorf("read a timeline: %w", err)
+		return storageError("read a timeline", err)
 	}
 	t.loaded = true
 	return nil
@@ -185,7 +183,7 @@ func (l *ledger) subjectExists(s space, subject string) (bool, error) {
 func rowValue(it *pebble.Iterator) (fact.Fact, error) {
 	v, err := it.ValueAndErr()
 	if err != nil {
-		return fact.Fact{}, fmt.Errorf("read a row: %w", err)
+		return fact.Fact{}, storageError("read a row", err)
 	}
 	f, err := entry.DecodeFact(v)
 	if err != nil {
@@ -336,7 +334,7 @@ func (l *ledger) idsUnder(prefix []byte) ([]fact.ID, error) {
 		ids = append(ids, idAtEnd(it.Key()))
 	}
 	if err := it.Error(); err != nil {
-		return nil, fmt.Errorf("read an index: %w", err)
+		return nil, storageError("read an index", err)
 	}
 	return ids, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"abagraph/fact"
@@ -90,7 +89,7 @@ func (v *View) pieces(s space, f *fact.Fact) ([]fact.Fact, error) {
 	prefix := appendTime(s.statements(f.Subject, f.Predicate, f.Object, f.Source), f.StatedFrom)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return nil, fmt.Errorf("open an iterator: %w", err)
+		return nil, storageError("open an iterator", err)
 	}
 	defer it.Close()
 	var pieces []fact.Fact
@@ -145,7 +144,7 @@ func (v *View) timeline(ctx context.Context, s space, f *fact.Fact) ([]fact.Fact
 		prefix := s.line(f.Subject, f.Predicate, status)
 		it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 		if err != nil {
-			return nil, fmt.Errorf("open an iterator: %w", err)
+			return nil, storageError("open an iterator", err)
 		}
 		for ok := it.First(); ok; ok = it.Next() {
 			row, err := rowValue(it)
@@ -159,7 +158,7 @@ func (v *View) timeline(ctx context.Context, s space, f *fact.Fact) ([]fact.Fact
 			rows = append(rows, row)
 		}
 		if err := it.Close(); err != nil {
-			return nil, fmt.Errorf("read a timeline: %w", err)
+			return nil, storageError("read a timeline", err)
 		}
 	}
 	slices.SortFunc(rows, func(a, b fact.Fact) int { return compareStart(&a, &b) })

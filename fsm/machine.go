@@ -23,6 +23,9 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes bounds one memtable; 0 = 32 MiB.
 	MemTableBytes uint64
+	// Fatal is called when Pebble cannot go on, as on a full disk; it must not
+	// return. nil panics.
+	Fatal func(message string)
 	// Tune may change the Pebble options last; tests use it to give the same
 	// history other weather.
 	Tune func(*pebble.Options)
@@ -46,7 +49,12 @@ type Machine struct {
 
 	hot *hotLines
 
+	// gate keeps new views out while a restore waits for the open ones. It is
+	// taken before mu.
+	gate  sync.RWMutex
 	views sync.WaitGroup
+
+	cleaner cleaner
 }
 
 // ErrClosed is returned by a machine that was closed.
@@ -83,13 +91,20 @@ func Open(options Options) (*Machine, error) {
 func (m *Machine) open() error {
 	db, err := pebble.Open(m.dir, m.pebbleOptions())
 	if err != nil {
-		return fmt.Errorf("open the index store in %s: %w", m.dir, err)
+		return storageError("open the index store in "+m.dir, err)
 	}
 	st, err := loadState(db)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
+	clean, err := cleanedTo(db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
 	m.db, m.state = db, st
+	if clean < st.Purge {
+		m.cleaner.start(db, st.Purge)
+	}
 	return nil
 }
 
@@ -104,7 +119,7 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1000,
-		Logger:                      pebbleLogger{m.options.Logger},
+		Logger:                      pebbleLogger{m.options.Logger, m.options.Fatal},
 	}
 	if o.MemTableSize == 0 {
 		o.MemTableSize = defaultMemTableBytes
@@ -150,6 +165,7 @@ func (m *Machine) Close() error {
 	m.announce()
 	m.mu.Unlock()
 	m.views.Wait()
+	m.cleaner.stop()
 	err := m.db.Flush()
 	err = errors.Join(err, m.db.Close())
 	m.cache.Unref()
@@ -166,7 +182,10 @@ func (m *Machine) announce() {
 }
 
 // pebbleLogger passes Pebble's messages on.
-type pebbleLogger struct{ to *slog.Logger }
+type pebbleLogger struct {
+	to    *slog.Logger
+	fatal func(message string)
+}
 
 func (l pebbleLogger) Infof(format string, args ...any) {
 	if l.to != nil {
@@ -182,8 +201,11 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 
 // Fatalf is called by Pebble when it cannot go on; there is no way to return.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
-	l.Errorf(format, args...)
-	panic(fmt.Sprintf("pebble: "+format, args...))
+	message := fmt.Sprintf(format, args...)
+	if l.fatal != nil {
+		l.fatal(message)
+	}
+	panic("pebble: " + message)
 }
 
 // get reads one key; nil, nil when it is not there. The bytes are a copy.
@@ -193,7 +215,7 @@ func get(r pebble.Reader, key []byte) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read a key: %w", err)
+		return nil, storageError("read a key", err)
 	}
 	return copyAndClose(v, closer)
 }
@@ -201,9 +223,18 @@ func get(r pebble.Reader, key []byte) ([]byte, error) {
 func copyAndClose(v []byte, closer io.Closer) ([]byte, error) {
 	b := append(make([]byte, 0, len(v)), v...)
 	if err := closer.Close(); err != nil {
-		return nil, fmt.Errorf("read a key: %w", err)
+		return nil, storageError("read a key", err)
 	}
 	return b, nil
+}
+
+// storageError says what was being done when the store failed, and tells damage
+// from other trouble.
+func storageError(doing string, err error) error {
+	if pebble.IsCorruptionError(err) {
+		return fact.Errorf(fact.StorageCorruption, "%s: the store is damaged: %v", doing, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // has reports whether a key is there.
@@ -213,7 +244,7 @@ func has(r pebble.Reader, key []byte) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for a key: %w", err)
+		return false, storageError("look for a key", err)
 	}
 	return true, closer.Close()
 }

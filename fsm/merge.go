@@ -3,7 +3,6 @@ package fsm
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"abagraph/fact"
 
@@ -38,7 +37,7 @@ func newMerge(r pebble.Reader, prefixes [][]byte, statuses fact.StatusSet, forwa
 			}
 			it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 			if err != nil {
-				return nil, errors.Join(fmt.Errorf("open an iterator: %w", err), m.close())
+				return nil, errors.Join(storageError("open an iterator", err), m.close())
 			}
 			m.iters = append(m.iters, it)
 			m.live = append(m.live, m.first(it))
@@ -72,7 +71,7 @@ func (m *merge) next() bool {
 	for i, it := range m.iters {
 		if !m.live[i] {
 			if err := it.Error(); err != nil && m.err == nil {
-				m.err = fmt.Errorf("read an index: %w", err)
+				m.err = storageError("read an index", err)
 			}
 			continue
 		}

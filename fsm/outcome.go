@@ -285,7 +285,7 @@ func (l *ledger) dropOutcomes(counts *spaceMemo, most int, before fact.Instant) 
 	prefix := s.shared().prefix(famOutcomeAge)
 	it, err := l.base.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	defer it.Close()
 	for ok := it.First(); ok && most > 0; ok = it.Next() {

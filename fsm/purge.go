@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (l *ledger) purge(req *fact.Request, now fact.Instant) (*fact.Result, error
 	if res.Purged == 0 {
 		return res, nil
 	}
-	l.purged = true
+	l.purged, l.state.Purge = true, t.tx
 	t.extra = binary.AppendUvarint([]byte("purge"), res.Purged)
 	res.Tx, res.Wrote = t.tx, true
 	return res, t.commit(txRecord{
@@ -63,7 +62,7 @@ func dataTenants(r pebble.Reader) ([]string, error) {
 	prefix := storeKeyOf(storeTenant)
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return nil, fmt.Errorf("open an iterator: %w", err)
+		return nil, storageError("open an iterator", err)
 	}
 	defer it.Close()
 	var tenants []string
@@ -154,7 +153,7 @@ func eachSubject(r pebble.Reader, s space, from string, visit func(string) (bool
 	prefix := s.prefix(famTimeline)
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	defer it.Close()
 	start := s.subject(from)
@@ -192,7 +191,7 @@ func (l *ledger) rowsOf(s space, subject string) ([]*row, error) {
 			}
 		}
 		if err := it.Error(); err != nil {
-			return nil, fmt.Errorf("read the rows of a subject: %w", err)
+			return nil, storageError("read the rows of a subject", err)
 		}
 	}
 	for _, r := range l.order {
@@ -224,7 +223,7 @@ func (l *ledger) erase(s space, subject string, rows []*row) error {
 		}
 		b, err := it.ValueAndErr()
 		if err != nil {
-			return fmt.Errorf("read a version: %w", err)
+			return storageError("read a version", err)
 		}
 		v, err := decodeVersion(b)
 		if err != nil {
@@ -236,7 +235,7 @@ func (l *ledger) erase(s space, subject string, rows []*row) error {
 		}
 	}
 	if err := it.Error(); err != nil {
-		return fmt.Errorf("read the versions of a subject: %w", err)
+		return storageError("read the versions of a subject", err)
 	}
 	for _, r := range rows {
 		l.adopt(r)
@@ -258,7 +257,7 @@ func (l *ledger) forgetEvents(s space, txs []uint64, ids map[fact.ID]bool) error
 		for ok := it.First(); ok; ok = it.Next() {
 			b, err := it.ValueAndErr()
 			if err != nil {
-				return fmt.Errorf("read an event: %w", err)
+				return storageError("read an event", err)
 			}
 			e, err := decodeEvent(b)
 			if err != nil {
@@ -271,7 +270,7 @@ func (l *ledger) forgetEvents(s space, txs []uint64, ids map[fact.ID]bool) error
 			}
 		}
 		if err := it.Error(); err != nil {
-			return fmt.Errorf("read the events of a tx: %w", err)
+			return storageError("read the events of a tx", err)
 		}
 	}
 	return nil
@@ -331,7 +330,7 @@ func (l *ledger) forgetOutcomes(s space, gone map[fact.ID]bool) error {
 	for ok := it.First(); ok; ok = it.Next() {
 		b, err := it.ValueAndErr()
 		if err != nil {
-			return fmt.Errorf("read an idempotent outcome: %w", err)
+			return storageError("read an idempotent outcome", err)
 		}
 		o, err := decodeOutcome(b)
 		if err != nil {

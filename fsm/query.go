@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"abagraph/fact"
@@ -186,7 +185,7 @@ func (r *reading) rows(status fact.Status) error {
 	}
 	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	defer it.Close()
 	visit := func() error {

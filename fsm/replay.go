@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"context"
-	"fmt"
 
 	"abagraph/fact"
 
@@ -66,7 +65,7 @@ func (v *View) tenantEvents(ctx context.Context, q *fact.EventQuery, last uint64
 func (v *View) nextEventTx(s space, from, last uint64) (uint64, error) {
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(from), UpperBound: s.events(last + 1)})
 	if err != nil {
-		return 0, fmt.Errorf("open an iterator: %w", err)
+		return 0, storageError("open an iterator", err)
 	}
 	defer it.Close()
 	if !it.First() {
@@ -80,7 +79,7 @@ func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant
 	prefix := s.events(tx)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
@@ -89,7 +88,7 @@ func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant
 		}
 		b, err := it.ValueAndErr()
 		if err != nil {
-			return fmt.Errorf("read an event: %w", err)
+			return storageError("read an event", err)
 		}
 		e, err := decodeEvent(b)
 		if err != nil {

@@ -30,6 +30,8 @@ type state struct {
 	Clock  fact.Instant
 	Epoch  string
 	Digest [32]byte
+	// Purge is the tx of the last purge.
+	Purge uint64 `json:",omitempty"`
 }
 
 func (s *state) position() fact.Position {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"abagraph/fact"
@@ -69,7 +68,7 @@ func (l *ledger) due(tenant string, now fact.Instant, most int) ([]*row, error) 
 		ids = append(ids, idAtEnd(it.Key()))
 	}
 	if err := it.Error(); err != nil {
-		return nil, fmt.Errorf("read what is due: %w", err)
+		return nil, storageError("read what is due", err)
 	}
 	var rows []*row
 	for _, id := range ids {
@@ -155,12 +154,12 @@ func (v *View) sweepDue(now fact.Instant) (bool, error) {
 func anyIn(r pebble.Reader, lower, upper []byte) (bool, error) {
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return false, fmt.Errorf("open an iterator: %w", err)
+		return false, storageError("open an iterator", err)
 	}
 	there := it.First()
 	if err := it.Error(); err != nil {
 		it.Close()
-		return false, fmt.Errorf("look into a range: %w", err)
+		return false, storageError("look into a range", err)
 	}
 	return there, it.Close()
 }

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"abagraph/fact"
 	"abagraph/log/entry"
@@ -58,7 +57,7 @@ const versionTail = rowTail + 8
 func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(axis byte, v *version) error) error {
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	defer it.Close()
 	from, until := at, at+1
@@ -68,7 +67,7 @@ func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(ax
 	return scanTailed(it, versionTail, from, until, func() error {
 		b, err := it.ValueAndErr()
 		if err != nil {
-			return fmt.Errorf("read a version: %w", err)
+			return storageError("read a version", err)
 		}
 		v, err := decodeVersion(b)
 		if err != nil {

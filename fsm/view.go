@@ -3,7 +3,6 @@ package fsm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"abagraph/fact"
@@ -21,8 +20,11 @@ type View struct {
 	once  sync.Once
 }
 
-// View opens a view of the present state.
+// View opens a view of the present state. Who holds one must not open another:
+// a restore that waits for the first would keep out the second.
 func (m *Machine) View() (*View, error) {
+	m.gate.RLock()
+	defer m.gate.RUnlock()
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.closed {
@@ -132,7 +134,7 @@ func eachPredicate(r pebble.Reader, s space, after string, visit func(string) bo
 	}
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: successor(prefix)})
 	if err != nil {
-		return fmt.Errorf("open an iterator: %w", err)
+		return storageError("open an iterator", err)
 	}
 	for ok := it.First(); ok; ok = it.Next() {
 		name, _, fine := cutString(it.Key()[len(prefix):])
@@ -151,7 +153,7 @@ func (v *View) Tenants(ctx context.Context) ([]fact.TenantRecord, error) {
 	prefix := storeKeyOf(storeRecord)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return nil, fmt.Errorf("open an iterator: %w", err)
+		return nil, storageError("open an iterator", err)
 	}
 	defer it.Close()
 	var list []fact.TenantRecord
@@ -161,7 +163,7 @@ func (v *View) Tenants(ctx context.Context) ([]fact.TenantRecord, error) {
 		}
 		b, err := it.ValueAndErr()
 		if err != nil {
-			return nil, fmt.Errorf("read a tenant: %w", err)
+			return nil, storageError("read a tenant", err)
 		}
 		t, err := entry.DecodeTenant(b)
 		if err != nil {
@@ -199,7 +201,7 @@ func keysOf(r pebble.Reader, look func([]byte) ([]byte, error), tenant string) (
 	prefix := appendString(storeKeyOf(storeKey), tenant)
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return nil, fmt.Errorf("open an iterator: %w", err)
+		return nil, storageError("open an iterator", err)
 	}
 	defer it.Close()
 	var keys []fact.Key
@@ -277,7 +279,7 @@ func (v *View) countRows(s space, subject string) (uint64, error) {
 	upper := successor(s.class(subject, fact.Retracted))
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return 0, fmt.Errorf("open an iterator: %w", err)
+		return 0, storageError("open an iterator", err)
 	}
 	var n uint64
 	for ok := it.First(); ok; ok = it.Next() {

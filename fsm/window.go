@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"fmt"
 	"slices"
 
 	"abagraph/fact"
@@ -50,7 +49,7 @@ func scanTailed(it *pebble.Iterator, tail int, from, until fact.Instant, visit f
 		ok = it.Next()
 	}
 	if err := it.Error(); err != nil {
-		return fmt.Errorf("scan an interval index: %w", err)
+		return storageError("scan an interval index", err)
 	}
 	return nil
 }
