@@ -189,6 +189,9 @@ func TestTEN06PurgeLeavesNothing(t *testing.T) {
 	}
 	n.restart() // the write-ahead log goes, and a new list of files is begun
 	n.restart() // the list before it goes too
+	if err := n.m.Close(); err != nil {
+		t.Fatal(err)
+	}
 	err := filepath.WalkDir(n.options.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
