@@ -2,35 +2,28 @@ package fsm
 
 import "abagraph/fact"
 
-// Live returns the facts of one subject and predicate that hold now, and the tx
-// at which they do, where the timeline is hot; ok is false where it is not, and
-// a View must be asked. It touches no storage. The facts are shared with the
-// cache and must not be changed; they are in no particular order.
-func (m *Machine) Live(scope fact.Scope, subject, predicate string, now fact.Instant) (facts []fact.Fact, tx uint64, ok bool) {
-	if scope.All {
-		return nil, 0, false
+// Live answers a live read of one subject and predicate, and tells where the
+// machine stood, if the timeline is hot; ok is false where it is not, or the
+// query is of another kind, and a View must be asked. It touches no storage.
+func (m *Machine) Live(q *fact.Query) (page *fact.Page, at fact.Position, ok bool) {
+	if q.Scope.All || q.Subject == "" || q.Predicate == "" || q.StatusGiven || q.IncludeRetracted ||
+		q.TxGtGiven || q.At.Past() || q.At.AsOf.Given() {
+		return nil, fact.Position{}, false
 	}
 	m.mu.RLock()
-	defer m.mu.RUnlock()
-	e, ok := m.hot.get(lineKey{space{scope.Tenant, scope.Branch}, subject, predicate})
+	e, ok := m.hot.get(lineKey{space{q.Scope.Tenant, q.Scope.Branch}, q.Subject, q.Predicate})
+	at = m.state.position()
+	m.mu.RUnlock()
 	if !ok {
-		return nil, 0, false
+		return nil, fact.Position{}, false
 	}
-	facts = e.active
-	for i := range facts {
-		if !facts[i].Holds(now) {
-			return holding(facts, now), m.state.Tx, true
+	sel := selector{q: q, statuses: fact.StatusSet(0).With(fact.Active), at: max(q.At.Now, at.RecordedAt)}
+	c := newCollector(q)
+	for i := range e.active {
+		c.scanned++
+		if sel.accepts(&e.active[i]) {
+			c.add(&e.active[i])
 		}
 	}
-	return facts, m.state.Tx, true
-}
-
-func holding(facts []fact.Fact, now fact.Instant) []fact.Fact {
-	var kept []fact.Fact
-	for i := range facts {
-		if facts[i].Holds(now) {
-			kept = append(kept, facts[i])
-		}
-	}
-	return kept
+	return c.page(indexOf(q)), at, true
 }

@@ -144,6 +144,14 @@ func (m *Machine) Position() fact.Position {
 	return m.state.position()
 }
 
+// RegistryVersion returns the tx of the last change to the tenants and keys that
+// was applied here.
+func (m *Machine) RegistryVersion() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.state.Registry
+}
+
 // Metrics returns Pebble's own figures.
 func (m *Machine) Metrics() (*pebble.Metrics, error) {
 	m.mu.RLock()

@@ -91,6 +91,7 @@ func (l *ledger) change(req *fact.Request, now fact.Instant) (*fact.Result, erro
 		return &fact.Result{Tx: l.state.Tx, RecordedAt: now, Err: refused}, nil
 	}
 	res.Tx, res.Wrote = t.tx, true
+	l.state.Registry = t.tx
 	return res, t.commit(txRecord{Kind: "registry", Actor: req.Actor, DeclaredKnownAt: fact.NoInstant})
 }
 

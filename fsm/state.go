@@ -30,8 +30,10 @@ type state struct {
 	Clock  fact.Instant
 	Epoch  string
 	Digest [32]byte
-	// Purge is the tx of the last purge.
-	Purge uint64 `json:",omitempty"`
+	// Purge is the tx of the last purge, Registry that of the last change to
+	// the tenants and keys.
+	Purge    uint64 `json:",omitempty"`
+	Registry uint64 `json:",omitempty"`
 }
 
 func (s *state) position() fact.Position {
