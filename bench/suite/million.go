@@ -219,64 +219,11 @@ func (b *big) settle(ctx context.Context, s *report.Section) error {
 		}
 	}
 	facts := float64(b.written)
-	s.Tables = append(s.Tables, report.Table{Title: "on disk, settled", Head: []string{"", "MiB", "bytes a fact"}, Rows: [][]string{
+	s.Tables = append(s.Tables, report.Table{Title: "on disk, settled", Head: []string{"", "size", "bytes a fact"}, Rows: [][]string{
 		{"store", asMebibytes(float64(size.Store)), thousands(float64(size.Store) / facts)},
 		{"log", asMebibytes(float64(size.Log)), thousands(float64(size.Log) / facts)},
 		{"snapshots, beyond what they share with the store", asMebibytes(float64(size.Snapshots)), thousands(float64(size.Snapshots) / facts)},
 	}})
 	s.Goals = append(s.Goals, most("store, bytes a fact", 1536, float64(size.Store)/facts, asBytes))
-	return nil
-}
-
-// snapshotClients write while snapshots are taken.
-const snapshotClients = 16
-
-// snapshots writes single facts until a few snapshots were taken, and compares
-// the slowest commits of the moments with one and without.
-func (b *big) snapshots(ctx context.Context, s *report.Section) error {
-	limit, enough, window := 90*time.Second, 4.0, 500*time.Millisecond
-	if b.env.Quick {
-		limit, enough, window = 2*time.Second, 1, 200*time.Millisecond
-	}
-	ops, closer, err := post(b.address)(snapshotClients)
-	if err != nil {
-		return err
-	}
-	defer closer()
-	var with, without []float64
-	taken, taking := 0.0, 0.0
-	for began := time.Now(); time.Since(began) < limit && taken < enough; {
-		before, err := node.Scrape(b.address)
-		if err != nil {
-			return err
-		}
-		sample := load.Run(ctx, ops, window)
-		if err := sample.Err(); err != nil {
-			return err
-		}
-		after, err := node.Scrape(b.address)
-		if err != nil {
-			return err
-		}
-		if n := after.Snapshots() - before.Snapshots(); n > 0 {
-			taken += n
-			taking += after.SnapshotSeconds() - before.SnapshotSeconds()
-			with = append(with, float64(sample.P99))
-			continue
-		}
-		without = append(without, float64(sample.P99))
-	}
-	if len(with) == 0 || len(without) == 0 {
-		if b.env.Quick {
-			return nil // too short a run to meet one
-		}
-		return fmt.Errorf("within %v of writing %v snapshots were taken, in %d of %d moments", limit, taken, len(with), len(with)+len(without))
-	}
-	during, alone := load.Median(with), load.Median(without)
-	s.Tables = append(s.Tables, report.Table{Title: fmt.Sprintf("commits of %d clients, p99 of moments of %v, median", snapshotClients, window), Head: []string{"", "p99"}, Rows: [][]string{
-		{fmt.Sprintf("%d moments with a snapshot (%s each)", len(with), short(time.Duration(taking/taken*1e9))), asDuration(during)},
-		{fmt.Sprintf("%d moments without", len(without)), asDuration(alone)},
-	}})
-	s.Goals = append(s.Goals, most("commit p99 during a snapshot against without", 3, during/alone, times))
 	return nil
 }

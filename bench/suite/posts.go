@@ -87,7 +87,7 @@ func oursForPosts(ctx context.Context, env Env, nodes int) (system, func(), erro
 		cluster.Stop()
 		return system{}, nil, err
 	}
-	s := system{name: "abagraph", open: post(leader), processes: cluster.Processes(), syncs: func() (float64, float64, error) {
+	s := system{name: "abagraph", open: post(leader, valueSize), processes: cluster.Processes(), syncs: func() (float64, float64, error) {
 		figures, err := node.Scrape(leader)
 		if err != nil {
 			return 0, 0, err

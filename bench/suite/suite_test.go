@@ -98,3 +98,16 @@ func TestSectionsAreNamedRight(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestMomentsWithASnapshotAreMarked(t *testing.T) {
+	moments := []moment{{p99: 1}, {p99: 2}, {p99: 3}}
+	mark(moments, 2)
+	with, without := apart(moments)
+	if len(with) != 2 || len(without) != 1 || without[0] != 1 {
+		t.Errorf("with = %v, without = %v", with, without)
+	}
+	mark(moments, 5)
+	if with, _ = apart(moments); len(with) != 3 {
+		t.Errorf("with = %v", with)
+	}
+}

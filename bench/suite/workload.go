@@ -124,13 +124,14 @@ func expect(conn *rest.Conn, method, target string, body []byte) ([]byte, error)
 	return answer, nil
 }
 
-// post makes clients that write one fact a request over the subjects.
-func post(address string) func(n int) ([]load.Op, func(), error) {
+// post makes clients that write one fact a request over the subjects, in bodies
+// of size bytes.
+func post(address string, size int) func(n int) ([]load.Op, func(), error) {
 	return func(n int) ([]load.Op, func(), error) {
 		return conns(address, n, func(client int, conn *rest.Conn) load.Op {
 			w := newWriter(client)
 			return func(context.Context) (int, error) {
-				w.buffer = w.fact(w.buffer[:0], postSubject(w.random.IntN(subjects)), predicateOfPost, valueSize)
+				w.buffer = w.fact(w.buffer[:0], postSubject(w.random.IntN(subjects)), predicateOfPost, size)
 				_, err := expect(conn, "POST", "/api/facts", w.buffer)
 				return 1, err
 			}
