@@ -12,10 +12,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"abagraph/client"
+	"abagraph/fact"
 )
 
-// exportPage is how many facts one request of an export asks for.
-const exportPage = 1000
+// The pages of an export hold about as many bytes as this, and not more facts
+// than the server gives at once. Few large pages matter: each one makes the
+// server find its place in the past anew.
+const (
+	exportPageBytes = 8 << 20
+	exportFirstPage = 1000
+)
 
 func exportCommand(a *app) *cobra.Command {
 	var q client.FactQuery
@@ -88,8 +94,8 @@ func (a *app) exportTo(ctx context.Context, c *client.Client, q client.FactQuery
 // exportPages reads page after page at one tx. A page ends between two tx
 // (C-24), so the last one's tx is where the next page begins.
 func exportPages(ctx context.Context, c *client.Client, q client.FactQuery, w io.Writer) (int, error) {
-	q.Limit = exportPage
-	count, after := 0, uint64(0)
+	q.Limit = exportFirstPage
+	count, after, bytes := 0, uint64(0), 0
 	for {
 		q.TxGt = strconv.FormatUint(after, 10)
 		page, err := c.Facts(ctx, q)
@@ -102,7 +108,9 @@ func exportPages(ctx context.Context, c *client.Client, q client.FactQuery, w io
 				return count, err
 			}
 			count++
+			bytes += len(f.Raw)
 			after = max(after, f.Tx)
 		}
+		q.Limit = min(max(exportPageBytes/(bytes/count+1), 1), fact.MaxLimit)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,13 @@ needed for each row. Exit code 1 tells that rows were refused.`,
 	return c
 }
 
+// An import outlives a restart of the server or a change of the leader: it
+// repeats a batch for about half a minute before it stops.
+const (
+	importAttempts = 12
+	importWait     = 200 * time.Millisecond
+)
+
 func (a *app) importFile(ctx context.Context, f *importFlags, name string) error {
 	if err := f.complete(name); err != nil {
 		return err
@@ -81,21 +89,36 @@ func (a *app) importFile(ctx context.Context, f *importFlags, name string) error
 	if err := f.Check(); err != nil {
 		return err
 	}
-	c, err := a.client()
+	epoch, err := a.epoch(ctx, f.Branch)
+	if err != nil {
+		return err // better now than after reading a large file
+	}
+	c, err := a.client(client.WithRetry(importAttempts, importWait))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	stats, err := c.Stats(ctx, client.Read{Branch: f.Branch})
-	if err != nil {
-		return a.explainDenial(err) // better now than after reading a large file
-	}
 	source, err := a.openImport(name)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	return a.runImport(ctx, f, c, source, stats.Epoch)
+	return a.runImport(ctx, f, c, source, epoch)
+}
+
+// epoch asks which store the server holds, and whether it can be written to at
+// all.
+func (a *app) epoch(ctx context.Context, branch string) (string, error) {
+	c, err := a.client()
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	stats, err := c.Stats(ctx, client.Read{Branch: branch})
+	if err != nil {
+		return "", a.explainDenial(err)
+	}
+	return stats.Epoch, nil
 }
 
 func (a *app) openImport(name string) (*imports.Source, error) {

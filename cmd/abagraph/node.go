@@ -112,6 +112,7 @@ func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.R
 	options := replication.Options{
 		NodeID: id, Dir: n.dir, Machine: n.machine, Bind: bind, Advertise: s.get("peer_advertise"), Join: s.get("join"),
 		Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry, SweepInterval: s.seconds("ttl_interval_secs"),
+		SnapshotBytes: uint64(s.number("snapshot_bytes")), TrailingBytes: uint64(s.number("trailing_bytes")),
 	}
 	if cert, key, ca := s.get("peer_tls_cert"), s.get("peer_tls_key"), s.get("peer_tls_ca"); cert != "" || key != "" || ca != "" {
 		options.TLS = &replication.TLSFiles{Cert: cert, Key: key, CA: ca}

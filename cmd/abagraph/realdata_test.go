@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -135,20 +136,78 @@ func sortedKeys(m map[string]bool) []string {
 	return keys
 }
 
-// TestRealFilesAreAnsweredExactly imports 48,856 real facts and asks the 900
-// questions that come with them.
+// TestRealFilesAreAnsweredExactly imports 48,856 real facts, each file through
+// another node of a cluster, and asks the 900 questions that come with them:
+// through other nodes, after a restart and a kill -9, and of a node that came
+// late and was given a snapshot.
 func TestRealFilesAreAnsweredExactly(t *testing.T) {
 	dir := realData(t)
 	if dir == "" {
 		return
 	}
-	r := serving(t, "")
-	asked := 0
-	for _, f := range realFiles {
+	data := t.TempDir()
+	cluster := make([]*process, 3)
+	for i := range cluster {
+		cluster[i] = member(t, data, i, cluster[0])
+	}
+	for i, f := range realFiles {
+		r := shell(t)
+		r.env["ABAGRAPH_URL"] = cluster[(i+1)%3].url
 		importReal(t, r, dir, f)
-		asked += askAll(t, r.url, dir, f.name)
+	}
+	asked := 0
+	for i, f := range realFiles {
+		asked += askAll(t, cluster[(i+2)%3].url, dir, f.name)
 	}
 	if asked != 900 {
 		t.Errorf("asked %d questions, want 900", asked)
 	}
+
+	whole := export(t, cluster[0])
+	if rows := strings.Count(whole, "\n"); rows != 48856-14 {
+		t.Errorf("%d facts, want %d", rows, 48856-14)
+	}
+	snapshots, err := os.ReadDir(filepath.Join(data, "node-0", "snapshots"))
+	if err != nil || len(snapshots) == 0 {
+		t.Errorf("no snapshot was taken: %v", err)
+	}
+	late := member(t, data, 3, cluster[1])
+	cluster[1].stop()
+	cluster[1] = member(t, data, 1, cluster[0])
+	cluster[2].kill()
+	cluster[2] = member(t, data, 2, cluster[0])
+	for i, p := range []*process{late, cluster[1], cluster[2]} {
+		askAll(t, p.url, dir, realFiles[i].name)
+		if p != cluster[1] && export(t, p) != whole {
+			t.Errorf("node %d holds something else", i)
+		}
+	}
+}
+
+// member starts a node of a cluster, by number; the first one founds it, and
+// the others join through one that is up. A node that was there before comes
+// back as what it was.
+func member(t *testing.T, data string, number int, through *process) *process {
+	t.Helper()
+	name := fmt.Sprintf("node-%d", number)
+	address := filepath.Join(data, name+".peer")
+	peers, err := os.ReadFile(address)
+	if err != nil {
+		peers = []byte(free(t))
+		if err := os.WriteFile(address, peers, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"--bind", "127.0.0.1:0", "--data", filepath.Join(data, name), "--node-id", name, "--peer-bind", string(peers),
+		"--snapshot-bytes", "4194304", "--trailing-bytes", "1048576"}
+	if through != nil {
+		args = append(args, "--join", through.peers)
+	}
+	p := launch(t, args...).up()
+	c := p.client()
+	eventually(t, name+" is ready", func(ctx context.Context) bool {
+		_, err := c.Ready(ctx)
+		return err == nil
+	})
+	return p
 }

@@ -100,7 +100,7 @@ func (a *app) writeSaved(s saved) error {
 }
 
 // client makes the client of a command.
-func (a *app) client() (*client.Client, error) {
+func (a *app) client(more ...client.Option) (*client.Client, error) {
 	url, key := a.target()
 	if url.value == "" {
 		return nil, errNoURL
@@ -109,7 +109,7 @@ func (a *app) client() (*client.Client, error) {
 	if a.tenant != "" {
 		options = append(options, client.WithTenant(a.tenant))
 	}
-	c, err := client.New(url.value, options...)
+	c, err := client.New(url.value, append(options, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w (from %s)", err, url.from)
 	}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"abagraph/client"
+	"abagraph/fact"
+)
+
+// TestCLU_01_LeaderDiesAmongWrites: three processes; clients write through two
+// of them while the leader is killed. Every write that was answered is there
+// once, on every node alike, and the killed node comes back to the same.
+func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
+	data := t.TempDir()
+	cluster := make([]*process, 3)
+	for i := range cluster {
+		cluster[i] = member(t, data, i, cluster[0])
+	}
+	const writers, each = 4, 60
+	var group sync.WaitGroup
+	var half sync.WaitGroup
+	half.Add(writers)
+	for w := range writers {
+		c := cluster[1+w%2].client()
+		group.Go(func() {
+			for i := range each {
+				if i == each/2 {
+					half.Done()
+				}
+				if _, err := c.Assert(t.Context(), client.Assert{
+					Subject: fmt.Sprintf("Writer:%d", w), Predicate: "said", Object: fact.TextObject(fmt.Sprint(i)),
+				}, client.Write{}); err != nil {
+					t.Errorf("writer %d, write %d: %v", w, i, err)
+				}
+			}
+		})
+	}
+	half.Wait()
+	cluster[0].kill() // it founded the cluster, so it leads
+	group.Wait()
+	cluster[0] = member(t, data, 0, cluster[1])
+
+	want := ""
+	for i, p := range cluster {
+		checkWriters(t, p, writers, each)
+		got := export(t, p)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("node %d holds something else than node 0", i)
+		}
+	}
+}
+
+func checkWriters(t *testing.T, p *process, writers, each int) {
+	t.Helper()
+	c := p.client()
+	for w := range writers {
+		list, err := c.Facts(t.Context(), client.FactQuery{Subject: fmt.Sprintf("Writer:%d", w), Status: "all", Limit: 1000, TxGt: "0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]int{}
+		for _, f := range list.Facts {
+			seen[f.Object.Text]++
+		}
+		for i := range each {
+			if n := seen[fmt.Sprint(i)]; n != 1 {
+				t.Errorf("writer %d: write %d is there %d times", w, i, n)
+			}
+		}
+	}
+}
+
+// TestCLU_07_StreamOfAFollower: a follower's stream tells what was written
+// through another node, from where the reader left off.
+func TestCLU_07_StreamOfAFollower(t *testing.T) {
+	data := t.TempDir()
+	first := member(t, data, 0, nil)
+	second := member(t, data, 1, first)
+	assert(t, second.client(), "a", "p", "1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var seen []string
+	writes := []string{"2", "3"}
+	err := second.client().Stream(ctx, client.StreamQuery{TxGt: "0"}, func(e client.Event) error {
+		seen = append(seen, e.Fact.Object.Text)
+		if len(writes) > 0 {
+			assert(t, first.client(), "a", "p", writes[0])
+			writes = writes[1:]
+		}
+		if len(seen) == 3 {
+			return errEnough
+		}
+		return nil
+	})
+	if err != errEnough || fmt.Sprint(seen) != "[1 2 3]" {
+		t.Errorf("saw %v, %v", seen, err)
+	}
+}
