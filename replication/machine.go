@@ -1,0 +1,33 @@
+package replication
+
+import (
+	"context"
+
+	"abagraph/fact"
+	"abagraph/fsm"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// StateMachine is what the node applies the log to. *fsm.Machine is one. Apply,
+// Checkpoint and RestoreDir are called by one goroutine at a time; the caller of
+// Open closes it, after the node.
+type StateMachine interface {
+	// Apply applies entries in order and skips those it has. An error means
+	// that this node must stop.
+	Apply(entries []fsm.Committed) ([]fsm.Applied, error)
+	Position() fact.Position
+	WaitIndex(ctx context.Context, index uint64) error
+	WaitTx(ctx context.Context, tx uint64) error
+	DigestAt(tx uint64) ([32]byte, error)
+	SweepDue(now fact.Instant) (bool, error)
+	// Checkpoint writes the applied state into a new directory of FS, durable
+	// when it returns; RestoreDir replaces the state by one, whole or not at
+	// all.
+	Checkpoint(dir string) error
+	RestoreDir(dir string) error
+	FS() vfs.FS
+	InMemory() bool
+}
+
+var _ StateMachine = (*fsm.Machine)(nil)

@@ -1,0 +1,208 @@
+package replication
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"abagraph/fact"
+)
+
+// CLU-03: a member that comes back without its data neither votes nor counts
+// until it has been removed and added again.
+func TestCLU03EmptyMemberIsReadmitted(t *testing.T) {
+	c := three(t, nil)
+	for i := range 10 {
+		c.leader().mustWrite(t, write("Lamp:l", i))
+	}
+	wiped := c.members["n3"]
+	other := c.members["n2"]
+	wiped.stop(t)
+	other.stop(t)
+	if err := os.RemoveAll(wiped.path); err != nil {
+		t.Fatal(err)
+	}
+	// With n2 down, n1 and the emptied n3 must not make a majority.
+	c.start("n3", wiped.path, c.members["n1"].address)
+	eventually(t, "n1 not to lead", func() bool { return c.members["n1"].raft.State().String() != "Leader" })
+	time.Sleep(time.Second)
+	for _, id := range []string{"n1", "n3"} {
+		if s := c.members[id].Status(); s.State == "Leader" {
+			t.Fatalf("%s leads with the vote of a node that has lost its data", id)
+		}
+	}
+	if s := c.members["n3"].Status(); s.State != "Joining" || s.Problem == "" {
+		t.Fatalf("n3 says %q, %q", s.State, s.Problem)
+	}
+	c.start("n2", other.path, "")
+	eventually(t, "n3 to be a member again", func() bool { return c.members["n3"].Status().State == "Follower" })
+	c.waitVoters(3)
+	if v := c.members["n3"].mustRead(t, "Lamp:l"); v != "9" {
+		t.Fatalf("n3 read %q", v)
+	}
+	c.equalDigests()
+}
+
+// A founder that has lost its data founds another cluster: it must not disturb
+// the old one, which still knows its address.
+func TestCLU03EmptyFounderStaysOutside(t *testing.T) {
+	c := three(t, nil)
+	c.leader().mustWrite(t, write("Lamp:l", 1))
+	founder := c.members["n1"]
+	founder.stop(t)
+	if err := os.RemoveAll(founder.path); err != nil {
+		t.Fatal(err)
+	}
+	c.start("n1", founder.path, "")
+	c.members["n1"].mustWrite(t, write("Lamp:l", 100))
+	c.members["n2"].mustWrite(t, write("Lamp:l", 2))
+	if v := c.members["n3"].mustRead(t, "Lamp:l"); v != "2" {
+		t.Fatalf("n3 read %q", v)
+	}
+	if v := c.members["n1"].mustRead(t, "Lamp:l"); v != "100" {
+		t.Fatalf("the stranger read %q", v)
+	}
+}
+
+// Founding again on a directory that has data does nothing.
+func TestCLU03FoundingTwiceIsIgnored(t *testing.T) {
+	c := three(t, nil)
+	m := c.members["n1"]
+	cluster := m.Status().Cluster
+	m.stop(t)
+	m = c.start("n1", m.path, "")
+	c.waitVoters(3)
+	if got := m.Status().Cluster; got != cluster {
+		t.Fatalf("cluster %s became %s", cluster, got)
+	}
+}
+
+func TestRemovedNodeDoesNotDisturb(t *testing.T) {
+	c := three(t, nil)
+	removed := c.follower()
+	stays := c.leader()
+	if err := removed.Remove(soon(t), removed.id); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "two voters on the leader", func() bool { return len(stays.otherVoters()) == 1 })
+	term := stays.raft.CurrentTerm()
+	time.Sleep(time.Second) // several election time-outs of the removed node
+	stays.mustWrite(t, write("Lamp:l", 1))
+	if got := stays.raft.CurrentTerm(); got != term {
+		t.Fatalf("the term went from %d to %d after a removal", term, got)
+	}
+	if _, err := removed.Basis(soon(t), fact.Linearizable, 0); fact.CodeOf(err) != fact.NoLeader {
+		t.Fatalf("read on the removed node: %v, want NoLeader", err)
+	}
+	if err := stays.Remove(soon(t), "n9"); fact.CodeOf(err) != fact.NotFound {
+		t.Fatalf("remove a stranger: %v", err)
+	}
+}
+
+func TestLeaderCanBeRemoved(t *testing.T) {
+	c := three(t, nil)
+	old := c.leader()
+	if err := old.Remove(soon(t), old.id); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "two voters", func() bool {
+		for _, m := range c.members {
+			if m != old && m.raft.State().String() == "Leader" {
+				return len(m.otherVoters()) == 1
+			}
+		}
+		return false
+	})
+}
+
+func TestLastVoterIsNotRemoved(t *testing.T) {
+	c := newCluster(t, nil)
+	m := c.start("n1", "", "")
+	m.mustWrite(t, write("Lamp:l", 1))
+	if err := m.Remove(soon(t), "n1"); fact.CodeOf(err) != fact.Conflict {
+		t.Fatalf("got %v, want Conflict", err)
+	}
+}
+
+func TestSecondNodeOfTheSameNameIsRefused(t *testing.T) {
+	c := three(t, nil)
+	o := testOptions("n2")
+	o.Bind, o.Join = freeAddress(t), c.members["n1"].address
+	double := &member{id: "n2"}
+	if err := double.open(o); err != nil {
+		t.Fatal(err)
+	}
+	defer double.stop(t)
+	eventually(t, "the refusal", func() bool { return strings.Contains(double.Status().Problem, "in use by a running member") })
+	c.members["n2"].mustWrite(t, write("Lamp:l", 1))
+	c.equalDigests()
+}
+
+func TestWrongSecretIsRefused(t *testing.T) {
+	c := newCluster(t, nil)
+	m := c.start("n1", "", "")
+	m.mustWrite(t, write("Lamp:l", 1))
+	for name, secret := range map[string]string{"another": "another secret of sixteen", "none": ""} {
+		t.Run(name, func(t *testing.T) {
+			o := testOptions("n2")
+			o.Bind, o.Join, o.Secret = freeAddress(t), m.address, secret
+			stranger := &member{id: "n2"}
+			if err := stranger.open(o); err != nil {
+				t.Fatal(err)
+			}
+			defer stranger.stop(t)
+			eventually(t, "a failed join", func() bool { return stranger.Status().Problem != "" })
+			if s := stranger.Status(); s.State != "Joining" {
+				t.Fatalf("state %s", s.State)
+			}
+			if len(m.otherVoters()) != 0 || len(m.servers()) != 1 {
+				t.Fatal("the stranger became a member")
+			}
+		})
+	}
+}
+
+func TestAddressChangeIsAnnounced(t *testing.T) {
+	c := three(t, nil)
+	m := c.follower()
+	m.stop(t)
+	m.address = freeAddress(t)
+	c.start(m.id, m.path, "")
+	eventually(t, "the new address on every node", func() bool {
+		for _, other := range c.members {
+			for _, p := range other.Status().Peers {
+				if p.ID == m.id && p.Address != m.address {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	c.members[m.id].mustWrite(t, write("Lamp:l", 5))
+	c.equalDigests()
+}
+
+func TestStatusTellsOfPeers(t *testing.T) {
+	c := three(t, nil)
+	c.leader().mustWrite(t, write("Lamp:l", 1))
+	eventually(t, "peers that answer and have caught up", func() bool {
+		s := c.follower().Status()
+		for _, p := range s.Peers {
+			if !p.Reachable || p.Tx != 1 || p.Lag != 0 {
+				return false
+			}
+		}
+		return len(s.Peers) == 3 && s.LeaderID == c.leader().id
+	})
+	down := c.follower()
+	down.stop(t)
+	eventually(t, "the stopped peer to be unreachable", func() bool {
+		for _, p := range c.leader().Status().Peers {
+			if p.ID == down.id {
+				return !p.Reachable
+			}
+		}
+		return false
+	})
+}

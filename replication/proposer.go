@@ -1,0 +1,220 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+
+	"github.com/hashicorp/raft"
+)
+
+// What became of a proposal that has no result. Both are internal: callers see
+// *fact.Error.
+var (
+	// errNotLeader: nothing was proposed; another node may lead, or soon will.
+	errNotLeader = errors.New("this node is not the leader")
+	// errUnknown: proposed, and then the leadership or the node was lost. The
+	// write may have been, or may yet be, applied.
+	errUnknown = errors.New("the outcome of the write is not known")
+)
+
+// proposer gathers the writes that wait on the leader and puts all of them into
+// one log entry, as soon as there is room in the log: a write waits for the
+// writes in front of it, never for a timer.
+type proposer struct {
+	node  *Node
+	queue chan *proposal
+	bytes atomic.Int64 // of the proposals in the queue
+	// slots holds one token for each entry in flight.
+	slots chan struct{}
+}
+
+// proposal is one write that waits.
+type proposal struct {
+	data []byte
+	// taken is set by whoever decides: the proposer, when it puts the write
+	// into an entry, or the caller, when it gives up before that.
+	taken atomic.Bool
+	done  chan outcome
+}
+
+type outcome struct {
+	result *fact.Result
+	err    error // errNotLeader, errUnknown or a *fact.Error
+}
+
+func newProposer(n *Node) *proposer {
+	return &proposer{
+		node:  n,
+		queue: make(chan *proposal, n.options.QueueLength),
+		slots: make(chan struct{}, maxInFlight),
+	}
+}
+
+// submit queues an encoded request on the leader and waits for its outcome.
+func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error) {
+	if p.node.raft.State() != raft.Leader {
+		return nil, errNotLeader
+	}
+	q := &proposal{data: data, done: make(chan outcome, 1)}
+	if p.bytes.Add(int64(len(data))) > p.node.options.QueueBytes {
+		p.bytes.Add(-int64(len(data)))
+		return nil, errQueueFull()
+	}
+	select {
+	case p.queue <- q:
+	default:
+		p.bytes.Add(-int64(len(data)))
+		return nil, errQueueFull()
+	}
+	select {
+	case o := <-q.done:
+		return o.result, o.err
+	case <-ctx.Done():
+	case <-p.node.stopped:
+	}
+	if q.taken.CompareAndSwap(false, true) {
+		return nil, errNotProposed
+	}
+	// It is in an entry. A node that stops still waits for what is in flight.
+	select {
+	case o := <-q.done:
+		return o.result, o.err
+	case <-ctx.Done():
+		return nil, errUnknown
+	case <-p.node.raftDone:
+	}
+	select {
+	case o := <-q.done: // it came at the same time
+		return o.result, o.err
+	default:
+		return nil, errUnknown
+	}
+}
+
+func errQueueFull() error {
+	return fact.Errorf(fact.RateLimited, "too many writes wait for the log; nothing was written, try again in a moment")
+}
+
+// errNotProposed: the time ran out before the write was proposed.
+var errNotProposed = errors.New("nothing was written")
+
+// run groups what waits, until the node stops.
+func (p *proposer) run() {
+	for {
+		select {
+		case p.slots <- struct{}{}:
+		case <-p.node.stopped:
+			return
+		}
+		select {
+		case first := <-p.queue:
+			p.propose(p.gather(first))
+		case <-p.node.stopped:
+			<-p.slots
+			return
+		}
+	}
+}
+
+// gather takes everything that waits behind the first one, up to the bounds.
+func (p *proposer) gather(first *proposal) []*proposal {
+	group, bytes := make([]*proposal, 0, 16), 0
+	for q := first; ; {
+		p.bytes.Add(-int64(len(q.data)))
+		if q.taken.CompareAndSwap(false, true) {
+			group = append(group, q)
+			bytes += len(q.data)
+		}
+		if len(group) >= maxGroup || bytes >= maxGroupBytes {
+			return group
+		}
+		select {
+		case q = <-p.queue:
+		default:
+			return group
+		}
+	}
+}
+
+// propose hands one group to Raft and lets a goroutine wait for it, which gives
+// the slot back. Raft answers every entry, or the node has stopped.
+func (p *proposer) propose(group []*proposal) {
+	if len(group) == 0 {
+		<-p.slots
+		return
+	}
+	requests := make([][]byte, len(group))
+	for i, q := range group {
+		requests[i] = q.data
+	}
+	p.node.metrics.groupSize.Observe(float64(len(group)))
+	start := time.Now()
+	data := entry.EncodeBatch(entry.Batch{ProposedAt: p.node.stamp(), Requests: requests})
+	future := p.node.raft.Apply(data, p.node.enqueueLimit())
+	go func() {
+		defer func() { <-p.slots }()
+		results, err := entryResults(future, len(group))
+		p.node.metrics.commitTime.Observe(time.Since(start).Seconds())
+		for i, q := range group {
+			if err != nil {
+				q.done <- outcome{err: err}
+				continue
+			}
+			q.done <- outcome{result: results[i]}
+		}
+	}()
+}
+
+func entryResults(future raft.ApplyFuture, requests int) ([]*fact.Result, error) {
+	done, err := await(future)
+	if err != nil {
+		return nil, err
+	}
+	if len(done.Results) != requests {
+		return nil, fmt.Errorf("%w: the state machine gave %d answers to %d requests", errUnknown, len(done.Results), requests)
+	}
+	return done.Results, nil
+}
+
+// await waits for an entry and sorts its error into the three outcomes: applied,
+// certainly not proposed, and unknown (C-32).
+func await(future raft.ApplyFuture) (applied, error) {
+	err := future.Error()
+	switch {
+	case err == nil:
+	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress),
+		errors.Is(err, raft.ErrEnqueueTimeout):
+		return applied{}, fmt.Errorf("%w: %w", errNotLeader, err)
+	default:
+		return applied{}, fmt.Errorf("%w: %w", errUnknown, err)
+	}
+	done, ok := future.Response().(applied)
+	switch {
+	case !ok:
+		return applied{}, fmt.Errorf("%w: it was not applied here", errUnknown)
+	case done.err != nil:
+		return applied{}, fmt.Errorf("%w: %w", errUnknown, done.err)
+	case done.Skipped:
+		return applied{}, fmt.Errorf("%w: its entry had been applied before", errUnknown)
+	}
+	return done, nil
+}
+
+// drain waits, within a bound, until nothing is in flight, and keeps it so.
+func (p *proposer) drain(limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for range maxInFlight {
+		select {
+		case p.slots <- struct{}{}:
+		case <-timer.C:
+			return
+		}
+	}
+}

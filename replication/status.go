@@ -1,0 +1,180 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Status is how a node sees itself and its cluster.
+type Status struct {
+	ID      string
+	Cluster string // hexadecimal; "" until the node is a member
+	// State is Leader, Follower, Candidate, Joining or Stopped.
+	State         string
+	LeaderID      string
+	LeaderAddress string
+	Term          uint64
+	// Indexes are of log entries: the last one on this node's disk, the last
+	// one it knows to be committed, and the last one its state machine has.
+	LastIndex    uint64
+	CommitIndex  uint64
+	AppliedIndex uint64
+	Tx           uint64
+	// Lag is how many committed entries this node has not yet applied.
+	Lag           uint64
+	SnapshotIndex uint64
+	LogBytes      uint64
+	LogEntries    uint64
+	// Problem says what keeps the node from serving or from being whole.
+	Problem string
+	Peers   []Peer // every member, this node included, in the order of ids
+}
+
+// Peer is one member as this node sees it. What it tells of itself is up to two
+// seconds old.
+type Peer struct {
+	ID           string
+	Address      string
+	Voter        bool
+	Self         bool
+	Leader       bool
+	Reachable    bool
+	AppliedIndex uint64
+	Tx           uint64
+	// Lag is how many entries the member is behind the farthest one.
+	Lag uint64
+}
+
+// peerStatus is what members tell each other.
+type peerStatus struct {
+	Applied uint64 `json:"applied"`
+	Tx      uint64 `json:"tx"`
+	Term    uint64 `json:"term"`
+}
+
+const (
+	statusEvery = time.Second
+	statusLimit = 500 * time.Millisecond
+)
+
+// Status reports on this node. It asks nobody: what it says of other members is
+// what they answered last.
+func (n *Node) Status() Status {
+	at := n.machine.Position()
+	address, id := n.raft.LeaderWithID()
+	stats := n.store.Stats()
+	s := Status{
+		ID: n.options.NodeID, State: n.stateName(), LeaderID: string(id), LeaderAddress: string(address),
+		Term: n.raft.CurrentTerm(), LastIndex: n.raft.LastIndex(), CommitIndex: n.raft.CommitIndex(),
+		AppliedIndex: at.Index, Tx: at.Tx, LogBytes: stats.LogBytes, LogEntries: stats.LogEntries,
+		Peers: n.peers(at.Index, at.Tx, string(id)),
+	}
+	s.Lag, s.SnapshotIndex = n.lag(), n.snapshotIndex()
+	if cluster := n.cluster(); cluster != nil {
+		s.Cluster = cluster.String()
+	}
+	if p := n.problem.Load(); p != nil {
+		s.Problem = p.what
+	}
+	if err := n.serving(); err != nil {
+		s.Problem = err.Error()
+	}
+	return s
+}
+
+func (n *Node) stateName() string {
+	switch {
+	case n.serving() != nil:
+		return "Stopped"
+	case n.cluster() == nil:
+		return "Joining"
+	}
+	return n.raft.State().String()
+}
+
+func (n *Node) peers(applied, tx uint64, leader string) []Peer {
+	n.seenMu.Lock()
+	defer n.seenMu.Unlock()
+	var out []Peer
+	farthest := applied
+	for _, s := range n.servers() {
+		p := Peer{ID: string(s.ID), Address: string(s.Address), Voter: s.Suffrage == raft.Voter, Leader: string(s.ID) == leader}
+		if p.ID == n.options.NodeID {
+			p.Self, p.Reachable, p.AppliedIndex, p.Tx = true, true, applied, tx
+		} else if told, ok := n.seen[p.ID]; ok {
+			p.Reachable, p.AppliedIndex, p.Tx = true, told.Applied, told.Tx
+		}
+		farthest = max(farthest, p.AppliedIndex)
+		out = append(out, p)
+	}
+	for i := range out {
+		if out[i].Reachable {
+			out[i].Lag = farthest - out[i].AppliedIndex
+		}
+	}
+	return out
+}
+
+// watchPeers asks the other members where they stand, once a second.
+func (n *Node) watchPeers(ctx context.Context) {
+	ticker := time.NewTicker(statusEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			n.askPeers(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *Node) askPeers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	type told struct {
+		id     string
+		status peerStatus
+		ok     bool
+	}
+	servers := n.servers()
+	answers := make(chan told, len(servers))
+	asked := 0
+	for _, s := range servers {
+		if string(s.ID) == n.options.NodeID {
+			continue
+		}
+		if n.spawn(func() {
+			status, ok := n.askStatus(ctx, string(s.Address))
+			answers <- told{string(s.ID), status, ok}
+		}) {
+			asked++
+		}
+	}
+	seen := make(map[string]peerStatus, asked)
+	for range asked {
+		if a := <-answers; a.ok {
+			seen[a.id] = a.status
+		}
+	}
+	n.seenMu.Lock()
+	n.seen = seen
+	n.seenMu.Unlock()
+}
+
+func (n *Node) askStatus(ctx context.Context, address string) (peerStatus, bool) {
+	var s peerStatus
+	v, payload, err := n.calls.call(ctx, address, streamControl, methodStatus, nil)
+	if err != nil || v != verdictDone {
+		return s, false
+	}
+	return s, json.Unmarshal(payload, &s) == nil
+}
+
+func (n *Node) serveStatus() ([]byte, error) {
+	at := n.machine.Position()
+	return json.Marshal(peerStatus{Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm()})
+}
