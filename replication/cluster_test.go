@@ -218,13 +218,10 @@ func TestSnapshotBringsALaggingAndANewNode(t *testing.T) {
 }
 
 func TestThreeNodesInMemory(t *testing.T) {
-	c := newCluster(t, func(o *Options) { o.TrailingBytes = 1 })
+	c := newCluster(t, nil)
 	c.start("n1", "", "")
 	for i := range 40 {
 		c.members["n1"].mustWrite(t, write("Lamp:l", i))
-	}
-	if err := c.members["n1"].Snapshot(); err != nil {
-		t.Fatal(err)
 	}
 	for _, id := range []string{"n2", "n3"} {
 		c.start(id, "", c.members["n1"].address)

@@ -43,6 +43,7 @@ const (
 // one has had this node added. Until then nobody may speak Raft with it (port).
 func (n *Node) joinCluster(ctx context.Context) {
 	request := joinRequest{ID: n.options.NodeID, Address: n.port.advertise, Fresh: true}
+	n.problem.Store(&problem{what: "the node has not joined the cluster yet: it is asking " + n.options.Join})
 	for ctx.Err() == nil {
 		for _, target := range n.options.joinTargets() {
 			answer, err := n.askToJoin(ctx, target, streamGuest, request)
