@@ -97,6 +97,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("finish the running requests: %w", err), s.inner.Close())
 	}
+	if s.listener != nil { // it is closed already if it was served
+		if closing := s.listener.Close(); closing != nil && !errors.Is(closing, net.ErrClosed) {
+			err = errors.Join(err, closing)
+		}
+	}
 	return err
 }
 

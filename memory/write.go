@@ -74,7 +74,7 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if err := s.confirm(ctx, c); err != nil {
 		return nil, err
 	}
-	r.Actor, r.Threshold, r.Idem = c.Actor, s.threshold, o.Idem
+	r.Actor, r.Threshold, r.Idem, r.Explain = c.Actor, s.threshold, o.Idem, trace != nil
 	trace.Step("validate", "")
 	result, err := s.engine.Propose(ctx, r)
 	if err != nil {

@@ -37,7 +37,11 @@ func Start(t testing.TB) *Node {
 			t.Error(err)
 		}
 	})
-	return &Node{machine: machine}
+	n := &Node{machine: machine}
+	if _, err := n.apply(entry.EncodeTick(n.Now())); err != nil { // as every leader does first
+		t.Fatal(err)
+	}
+	return n
 }
 
 // Service opens the door to the node; the options' engine and view are set.
