@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,6 +21,19 @@ type listener struct {
 	lines  chan string
 	cancel context.CancelFunc
 }
+
+// smallWindow receives little that has not been read, so that a reader that
+// stops is soon a slow one.
+var smallWindow = &http.Client{Transport: &http.Transport{
+	DisableCompression: true, DisableKeepAlives: true,
+	DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			err = tcp.SetReadBuffer(16 << 10)
+		}
+		return conn, err
+	},
+}}
 
 // message is what one blank line ended.
 type message struct {
@@ -41,7 +55,7 @@ func (r *rig) listen(path string, headers ...string) *listener {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header[http.CanonicalHeaderKey(name)] = []string{value}
 	}
-	res, err := (&http.Client{Transport: &http.Transport{DisableCompression: true}}).Do(req)
+	res, err := smallWindow.Do(req)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -291,6 +305,9 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	big := fmt.Sprintf("%q", strings.Repeat("x", 1<<19))
 	for i := range 14 {
 		r.assert(fmt.Sprintf("A:%d", i), "p", big)
+	}
+	for !strings.Contains(r.get("/metrics").Body, "abagraph_stream_subscribers 0") {
+		time.Sleep(10 * time.Millisecond) // until the server has cut it off
 	}
 	last := ""
 	for {
