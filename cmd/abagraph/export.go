@@ -16,8 +16,7 @@ import (
 )
 
 // The pages of an export hold about as many bytes as this, and not more facts
-// than the server gives at once. Few large pages matter: each one makes the
-// server find its place in the past anew.
+// than the server gives at once.
 const (
 	exportPageBytes = 8 << 20
 	exportFirstPage = 1000
@@ -58,25 +57,25 @@ func (a *app) export(ctx context.Context, q client.FactQuery, name string) error
 		return err
 	}
 	defer c.Close()
-	if q.Tx == "" {
-		stats, err := c.Stats(ctx, client.Read{})
-		if err != nil {
-			return a.explainDenial(err)
-		}
-		q.Tx = strconv.FormatUint(stats.Tx, 10)
+	stats, err := c.Stats(ctx, client.Read{Branch: q.Branch})
+	if err != nil {
+		return a.explainDenial(err)
 	}
-	count, err := a.exportTo(ctx, c, q, name)
+	present := strconv.FormatUint(stats.Tx, 10)
+	e := &exporter{client: c, query: q, present: q.Tx == "" || q.Tx == present}
+	e.query.Tx = orElse(q.Tx, present)
+	count, err := a.exportTo(ctx, e, name)
 	if err != nil {
 		return fmt.Errorf("after %d facts: %w", count, err)
 	}
 	if a.errTerminal || name != "-" {
-		fmt.Fprintf(a.err, "%d facts as of tx %s\n", count, q.Tx)
+		fmt.Fprintf(a.err, "%d facts as of tx %s\n", count, e.query.Tx)
 	}
 	return nil
 }
 
 // exportTo writes to stdout, or to a file whose errors of closing count too.
-func (a *app) exportTo(ctx context.Context, c *client.Client, q client.FactQuery, name string) (int, error) {
+func (a *app) exportTo(ctx context.Context, e *exporter, name string) (int, error) {
 	var w io.Writer = a.out
 	closing := func() error { return nil }
 	if name != "-" {
@@ -87,30 +86,55 @@ func (a *app) exportTo(ctx context.Context, c *client.Client, q client.FactQuery
 		w, closing = file, file.Close
 	}
 	buffered := bufio.NewWriterSize(w, 256<<10)
-	count, err := exportPages(ctx, c, q, buffered)
-	return count, errors.Join(err, buffered.Flush(), closing())
+	err := e.run(ctx, buffered)
+	return e.count, errors.Join(err, buffered.Flush(), closing())
 }
 
-// exportPages reads page after page at one tx. A page ends between two tx
-// (C-24), so the last one's tx is where the next page begins.
-func exportPages(ctx context.Context, c *client.Client, q client.FactQuery, w io.Writer) (int, error) {
-	q.Limit = exportFirstPage
-	count, after, bytes := 0, uint64(0), 0
+// exporter reads page after page of one state of the store.
+type exporter struct {
+	client *client.Client
+	query  client.FactQuery // its Tx names the state
+	// present tells that the state is the store's present one, for as long as
+	// no answer was read at another tx. The present is read much faster.
+	present bool
+	after   uint64
+	count   int
+	bytes   int
+}
+
+func (e *exporter) run(ctx context.Context, w io.Writer) error {
+	e.query.Limit = exportFirstPage
 	for {
-		q.TxGt = strconv.FormatUint(after, 10)
-		page, err := c.Facts(ctx, q)
+		page, err := e.page(ctx)
 		if err != nil || len(page.Facts) == 0 {
-			return count, err
+			return err
 		}
 		for i := range page.Facts {
 			f := &page.Facts[i]
 			if _, err := fmt.Fprintf(w, "%s\n", f.Raw); err != nil {
-				return count, err
+				return err
 			}
-			count++
-			bytes += len(f.Raw)
-			after = max(after, f.Tx)
+			e.count++
+			e.bytes += len(f.Raw)
+			e.after = max(e.after, f.Tx)
 		}
-		q.Limit = min(max(exportPageBytes/(bytes/count+1), 1), fact.MaxLimit)
+		e.query.Limit = min(max(exportPageBytes/(e.bytes/e.count+1), 1), fact.MaxLimit)
 	}
+}
+
+// page reads the next page. Pages end between two tx (C-24), so the last one's
+// tx is where the next begins, in the present as in the past.
+func (e *exporter) page(ctx context.Context) (*client.FactList, error) {
+	q := e.query
+	q.TxGt = strconv.FormatUint(e.after, 10)
+	if !e.present {
+		return e.client.Facts(ctx, q)
+	}
+	q.Tx = ""
+	page, err := e.client.Facts(ctx, q)
+	if err != nil || strconv.FormatUint(page.Tx, 10) == e.query.Tx {
+		return page, err
+	}
+	e.present = false // somebody wrote: what is left is read from the past
+	return e.page(ctx)
 }
