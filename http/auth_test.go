@@ -151,6 +151,51 @@ func TestSessions(t *testing.T) {
 	r.as(a.text("key")).get("/api/facts").status(http.StatusNotFound)
 }
 
+// raw sends bytes and returns the answer's first line, having checked that its
+// body is the envelope of an error.
+func (r *rig) raw(request string) string {
+	r.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, request); err != nil {
+		r.t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	answer := &reply{t: r.t, Status: res.StatusCode, Header: res.Header, Body: string(text)}
+	e, _ := answer.object()["error"].(map[string]any)
+	answer.fails(res.StatusCode, doc(e).text("code"))
+	return res.Proto + " " + res.Status
+}
+
+// What net/http refuses before any handler has the one envelope too.
+func TestRefusalsOfTheProtocolAreEnveloped(t *testing.T) {
+	r := start(t, "")
+	for request, want := range map[string]string{
+		"GET /api/health HTTP/1.1\r\n\r\n":              "400",
+		"GET /api/health HTTP/1.1\r\nHost: a b\r\n\r\n": "400",
+		"nonsense\r\n\r\n":                              "400",
+		"GET /api/health HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20+6000) + "\r\n\r\n": "431",
+		"POST /api/facts HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: zip\r\n\r\n":                "501",
+		"POST /api/facts HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n":                     "400",
+	} {
+		if got := r.raw(request); !strings.Contains(got, want) {
+			t.Errorf("%.60q: %s, want %s", request, got, want)
+		}
+	}
+	r.get("/api/health").status(http.StatusOK)
+}
+
 // TEN-04: token and host must agree.
 func TestTEN04WhichHostDecides(t *testing.T) {
 	r := start(t, "root-key", func(c *httpd.Config) { c.BaseDomain = "example.test" })
@@ -178,19 +223,7 @@ func TestTEN04WhichHostDecides(t *testing.T) {
 	if got := a.at("b.example.test").get("/api/facts"); !same(got, missing) {
 		t.Error("another tenant's subdomain differs from a missing route")
 	}
-	raw := func(request string) string {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		io.WriteString(conn, strings.ReplaceAll(request, "KEY", a.key))
-		line, err := bufio.NewReader(conn).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(line)
-	}
+	raw := func(request string) string { return r.raw(strings.ReplaceAll(request, "KEY", a.key)) }
 	if got := raw("GET /api/facts HTTP/1.1\r\nHost: a.example.test\r\nHost: b.example.test\r\nAuthorization: Bearer KEY\r\n\r\n"); !strings.Contains(got, " 400") {
 		t.Errorf("two Host headers: %s", got)
 	}

@@ -22,7 +22,7 @@ type call struct {
 	caller memory.Caller
 	known  bool // the caller has been authenticated
 	query  query
-	input  *memory.Input
+	input  memory.Input
 	trace  *memory.Trace // nil without explain
 	buf    []byte
 	body   []byte
@@ -105,13 +105,22 @@ func (c *call) write(status int, b []byte) {
 	_, _ = c.w.Write(b)
 }
 
-// meta sets the headers that tell from where an answer was read.
+// meta sets the headers that tell from where an answer was read. Their values
+// share one array and one text: this is done for each request.
 func (c *call) meta(m *memory.Meta) {
 	h := c.w.Header()
-	h[headerTx] = []string{strconv.FormatUint(m.Tx, 10)}
-	h[headerEpoch] = []string{m.Epoch}
+	var space [40]byte
+	b := strconv.AppendUint(space[:0], m.Tx, 10)
+	cut := len(b)
 	if m.Now.Given() {
-		h[headerNow] = []string{strconv.FormatInt(int64(m.Now), 10)}
+		b = strconv.AppendInt(b, int64(m.Now), 10)
+	}
+	text := string(b)
+	values := []string{text[:cut], m.Epoch, text[cut:]}
+	h[headerTx] = values[0:1:1]
+	h[headerEpoch] = values[1:2:2]
+	if m.Now.Given() {
+		h[headerNow] = values[2:3:3]
 	}
 	if n := m.Declared(); n > 0 {
 		h[headerBackfilled] = []string{strconv.Itoa(n)}

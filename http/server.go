@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -105,7 +104,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// reporting tells of connections that could not be accepted.
+// reporting tells of connections that could not be accepted, and gives those
+// that were their envelope.
 type reporting struct {
 	net.Listener
 	logger *slog.Logger
@@ -115,6 +115,9 @@ func (r reporting) Accept() (net.Conn, error) {
 	conn, err := r.Listener.Accept()
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		r.logger.Warn("abagraph.server.accept_error", "error", err.Error())
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		return enveloped{tcp}, err
 	}
 	return conn, err
 }
@@ -127,14 +130,4 @@ func (h connectionErrors) Handle(ctx context.Context, r slog.Record) error {
 	event := slog.NewRecord(r.Time, r.Level, "abagraph.server.connection_error", r.PC)
 	event.AddAttrs(slog.String("error", r.Message))
 	return h.Handler.Handle(ctx, event)
-}
-
-// Routes writes the table of routes: for each line its method and template.
-func (s *Server) Routes(w io.Writer) error {
-	for _, route := range s.echo.Routes() {
-		if _, err := fmt.Fprintf(w, "%s %s\n", route.Method, route.Path); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -17,7 +17,7 @@ type Input struct {
 }
 
 // NewInput reads on behalf of a caller.
-func NewInput(c Caller) *Input { return &Input{caller: c} }
+func NewInput(c Caller) Input { return Input{caller: c} }
 
 // Assert reads one statement (FactInput). The path is "" for a body that is
 // one. declared allows declared_known_at, which only a batch may carry.
