@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"abagraph/client"
 	"abagraph/fact"
@@ -137,6 +138,10 @@ func (l *Load) batch(w *Write, worker, i int) func(context.Context, *client.Clie
 	}
 }
 
+// callLimit is how long one call of the load waits before it goes to another
+// node. The first one goes on behind it, under the same key.
+const callLimit = 4 * time.Second
+
 // Clients makes one client of each node, and a function that closes them.
 func Clients(nodes []*Node) ([]*client.Client, func(), error) {
 	var clients []*client.Client
@@ -146,7 +151,7 @@ func Clients(nodes []*Node) ([]*client.Client, func(), error) {
 		}
 	}
 	for _, n := range nodes {
-		c, err := n.Client()
+		c, err := n.Client(client.WithTimeout(callLimit))
 		if err != nil {
 			closing()
 			return nil, nil, err
