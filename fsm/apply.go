@@ -41,6 +41,7 @@ func (m *Machine) Apply(entries []Committed) ([]Applied, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer m.views.Done()
 	out := make([]Applied, len(entries))
 	for i := range entries {
 		if entries[i].Index <= l.state.Index {
@@ -67,6 +68,7 @@ func (m *Machine) start() (*ledger, error) {
 	if m.closed {
 		return nil, ErrClosed
 	}
+	m.views.Add(1) // a close waits for what is being applied
 	return m.newLedger(), nil
 }
 
@@ -158,8 +160,8 @@ func (l *ledger) check(e *entry.Entry) error {
 	return nil
 }
 
-// finish commits the call: the batch, the state and the hot timelines change
-// together for every reader.
+// finish commits the call, and then publishes it: the state and the hot
+// timelines change together for every reader.
 func (l *ledger) finish() error {
 	if err := l.flush(); err != nil {
 		return err
@@ -168,14 +170,13 @@ func (l *ledger) finish() error {
 		return err
 	}
 	m := l.m
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return ErrClosed
-	}
+	m.commits.Add(1)
+	defer m.commits.Add(1)
 	if err := l.batch.Commit(pebble.NoSync); err != nil {
 		return err
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.state = l.state
 	l.warm()
 	if l.purged {

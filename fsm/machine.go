@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"abagraph/fact"
 
@@ -39,9 +40,12 @@ type Machine struct {
 	dir     string
 	cache   *pebble.Cache
 
-	// mu guards db and state against Apply's commit, Restore and Close, so
-	// that a view's snapshot and its position belong together.
-	mu      sync.RWMutex
+	// mu guards db, state and the hot timelines. Apply holds it only while it
+	// publishes what it has committed, so that readers never wait for a commit.
+	mu sync.RWMutex
+	// commits is odd while a batch is committed but not published: a snapshot
+	// taken then may be newer than state.
+	commits atomic.Uint64
 	db      *pebble.DB
 	state   state
 	closed  bool

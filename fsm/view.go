@@ -31,7 +31,19 @@ func (m *Machine) View() (*View, error) {
 		return nil, ErrClosed
 	}
 	m.views.Add(1)
-	return &View{m: m, snap: m.db.NewSnapshot(), state: m.state}, nil
+	v := &View{m: m, state: m.state}
+	before := m.commits.Load()
+	v.snap = m.db.NewSnapshot()
+	if before%2 == 0 && m.commits.Load() == before {
+		return v, nil
+	}
+	// A batch was being committed: the snapshot itself says what it holds.
+	var err error
+	if v.state, err = loadState(v.snap); err != nil {
+		v.Close()
+		return nil, err
+	}
+	return v, nil
 }
 
 // Close releases the view.
