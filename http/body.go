@@ -99,14 +99,14 @@ func (c *call) setReadDeadline(t time.Time) {
 }
 
 // checkType refuses a body that says it is something else than JSON. One that
-// says nothing is taken for JSON.
+// says nothing is taken for JSON, and so is what curl -d says by itself.
 func (c *call) checkType() error {
 	values := c.r.Header["Content-Type"]
 	if len(values) == 0 || values[0] == "" || values[0] == "application/json" {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(values[0])
-	if err == nil && (media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")) {
+	if err == nil && (media == "application/json" || media == "application/x-www-form-urlencoded" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")) {
 		return nil
 	}
 	return fact.Invalid("Content-Type", "must be application/json")

@@ -95,15 +95,15 @@ func hostOf(host string) string {
 
 // tenantOfHost finds the tenant that a host names below the base domain. ok is
 // false for a host below it that can name none: several labels, or a label of
-// other characters. The base domain itself, www below it, and every host
-// outside it name no tenant.
+// other characters. The base domain itself, www and api below it, and every
+// host outside it name no tenant.
 func tenantOfHost(host, base string) (tenant string, ok bool) {
 	host = hostOf(host)
 	if base == "" || host == base {
 		return "", true
 	}
 	label, below := strings.CutSuffix(host, "."+base)
-	if !below || label == "www" {
+	if !below || label == "www" || label == "api" {
 		return "", true
 	}
 	if fact.CheckTenant("host", label) != nil {
