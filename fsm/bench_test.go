@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/fsm"
@@ -143,8 +144,24 @@ func timeline(b *testing.B, n int) *benchStore {
 			b.Fatal(err)
 		}
 	}
+	s.settle(b)
 	timelines.Store(n, s)
 	return s
+}
+
+// settle waits until the store has nothing left to do in the background, which
+// would take its time from what is measured.
+func (s *benchStore) settle(b *testing.B) {
+	for quiet := 0; quiet < 20; quiet++ {
+		figures, err := s.m.Metrics()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if figures.Flush.NumInProgress > 0 || figures.Compact.NumInProgress > 0 {
+			quiet = 0
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // BenchmarkAsOf reads a functional timeline at instants all over it: a seek,

@@ -35,7 +35,10 @@ type hotShard struct {
 
 // hotLine is immutable.
 type hotLine struct {
-	active   []fact.Fact
+	active []fact.Fact
+	// long marks a timeline with more active rows than are kept: active is
+	// empty, the rest holds.
+	long     bool
 	closedBy fact.Instant
 	certain  bool
 	// buckets are those in which superseded rows may lie, one bit each; they
@@ -140,10 +143,6 @@ func (l *ledger) warm() {
 			continue
 		}
 		seen[t] = true
-		if !t.loaded {
-			l.m.hot.drop(t.key)
-			continue
-		}
 		if e := t.after(l); e != nil {
 			l.m.hot.put(t.key, e)
 		} else {
@@ -161,10 +160,13 @@ func (r *row) lineKey() lineKey {
 	return lineKey{r.space, f.Subject, f.Predicate}
 }
 
-// after returns the timeline as this call leaves it; nil where it is too long
-// to keep, or empty.
+// after returns the timeline as this call leaves it; nil where nothing is active
+// or known of it.
 func (t *line) after(l *ledger) *hotLine {
-	e := &hotLine{closedBy: t.closedBy, certain: t.certain, buckets: t.buckets, bucketed: t.bucketed}
+	if !t.loaded && !t.long {
+		return nil
+	}
+	e := &hotLine{long: t.long, closedBy: t.closedBy, certain: t.certain, buckets: t.buckets, bucketed: t.bucketed}
 	for i := range t.active {
 		if _, changed := l.rows[t.active[i].ID]; !changed {
 			e.active = append(e.active, t.active[i])
@@ -186,7 +188,11 @@ func (t *line) after(l *ledger) *hotLine {
 			e.certain = false
 		}
 	}
-	if len(e.active) == 0 || len(e.active) > maxHotRows {
+	if t.long || len(e.active) > maxHotRows {
+		e.long, e.active = true, nil
+		return e
+	}
+	if len(e.active) == 0 {
 		return nil
 	}
 	return e

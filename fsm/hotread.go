@@ -20,6 +20,9 @@ func (r *reading) hot() (bool, error) {
 	}
 	k := lineKey{r.space, q.Subject, q.Predicate}
 	e := r.v.hotLine(k)
+	if e != nil && e.long {
+		return false, nil
+	}
 	if e == nil || !e.bucketed {
 		var err error
 		if e, err = r.v.warm(k, e); e == nil || err != nil {
@@ -99,7 +102,7 @@ func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
 	e := &hotLine{closedBy: fact.Forever, bucketed: true}
 	if known != nil {
 		e.active, e.closedBy, e.certain = known.active, known.closedBy, known.certain
-	} else if err := v.activeRows(k, e); err != nil || len(e.active) > maxHotRows {
+	} else if err := v.activeRows(k, e); err != nil {
 		return nil, err
 	}
 	if err := v.supersededBuckets(k, e); err != nil {
@@ -107,8 +110,11 @@ func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
 	}
 	v.m.mu.RLock()
 	defer v.m.mu.RUnlock()
-	if v.m.state.Index == v.state.Index {
+	if v.m.state.Index == v.state.Index && (e.long || len(e.active) > 0) {
 		v.m.hot.put(k, e)
+	}
+	if e.long {
+		return nil, nil
 	}
 	return e, nil
 }
@@ -125,6 +131,9 @@ func (v *View) activeRows(k lineKey, e *hotLine) error {
 			return errors.Join(err, it.Close())
 		}
 		e.active = append(e.active, f)
+	}
+	if len(e.active) > maxHotRows {
+		e.active, e.long = nil, true
 	}
 	return errors.Join(it.Error(), it.Close())
 }

@@ -62,6 +62,7 @@ type line struct {
 	key     lineKey
 	changed []*row
 	loaded  bool // active holds every active row of the store
+	long    bool // the store has more active rows than are held
 	active  []fact.Fact
 	// closedBy bounds the superseded rows of the store: none ends after it.
 	// Forever = not known.
@@ -119,14 +120,15 @@ func (l *ledger) line(k lineKey) *line {
 
 // load makes sure that a timeline's active rows are known.
 func (l *ledger) load(t *line) error {
-	if t.loaded {
+	if t.loaded || t.long {
 		return nil
 	}
 	if hot, ok := l.m.hot.get(t.key); ok {
-		t.active, t.closedBy, t.certain, t.loaded = hot.active, hot.closedBy, hot.certain, true
+		t.active, t.closedBy, t.certain = hot.active, hot.closedBy, hot.certain
+		t.loaded, t.long = !hot.long, hot.long
 		t.buckets, t.bucketed = hot.buckets, hot.bucketed
 		memo, err := l.space(t.key.space)
-		if err == nil && len(hot.active) > 0 {
+		if err == nil {
 			memo.subjects[t.key.subject] = true // it has a row, so it is no new subject
 		}
 		return err
@@ -151,7 +153,7 @@ func (l *ledger) load(t *line) error {
 		}
 		t.active = append(t.active, f)
 		if len(t.active) > maxHotRows {
-			t.active = nil // too many to hold; overlap scans the store instead
+			t.active, t.long = nil, true // overlapping scans the store instead
 			return nil
 		}
 	}

@@ -14,7 +14,7 @@ func (m *Machine) Live(q *fact.Query) (page *fact.Page, at fact.Position, ok boo
 	e, ok := m.hot.get(lineKey{space{q.Scope.Tenant, q.Scope.Branch}, q.Subject, q.Predicate})
 	at = m.state.position()
 	m.mu.RUnlock()
-	if !ok {
+	if !ok || e.long {
 		return nil, fact.Position{}, false
 	}
 	sel := selector{q: q, statuses: fact.StatusSet(0).With(fact.Active), at: max(q.At.Now, at.RecordedAt)}
