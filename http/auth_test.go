@@ -186,8 +186,8 @@ func TestRefusalsOfTheProtocolAreEnveloped(t *testing.T) {
 		"GET /api/health HTTP/1.1\r\nHost: a b\r\n\r\n": "400",
 		"nonsense\r\n\r\n":                              "400",
 		"GET /api/health HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20+6000) + "\r\n\r\n": "431",
-		"POST /api/facts HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: zip\r\n\r\n":                "501",
-		"POST /api/facts HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n":                     "400",
+		"POST /api/facts HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: zip\r\n\r\n":                     "501",
+		"POST /api/facts HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n":                          "400",
 	} {
 		if got := r.raw(request); !strings.Contains(got, want) {
 			t.Errorf("%.60q: %s, want %s", request, got, want)
