@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -160,6 +161,7 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 		}
 		same(t, fmt.Sprintf("facts of %+v", *q), bareAll(page.Facts), bareAll(r.Model.Facts(q)))
 	}
+	compareEach(t, v, r)
 	scope, at, id := r.Scope(), r.At(), r.ID()
 	f, pieces, err := v.Fact(ctx, scope, id, at)
 	if err != nil && fact.CodeOf(err) != fact.NotFound {
@@ -201,6 +203,27 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 	}
 	want := r.Model.Stats(eq.Scope)
 	same(t, "stats", stats, want)
+}
+
+// compareEach asks for every fact of a query, in whatever order.
+func compareEach(t *testing.T, v *fsm.View, r *model.Random) {
+	t.Helper()
+	q := r.Query()
+	q.Limit = 1 << 20
+	want := r.Model.Facts(q)
+	q.Limit = 0
+	var got []fact.Fact
+	err := v.Each(context.Background(), q, func(f *fact.Fact) bool {
+		got = append(got, *f)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range [][]fact.Fact{got, want} {
+		slices.SortFunc(list, func(a, b fact.Fact) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	}
+	same(t, fmt.Sprintf("each fact of %+v", *q), bareAll(got), bareAll(want))
 }
 
 func compareEvents(t *testing.T, v *fsm.View, r *model.Random) {

@@ -1,0 +1,124 @@
+package fsm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Each visits every fact that a query selects, in no order that means anything
+// and without a limit, holding one fact at a time. It reads all of its tenants'
+// rows, in the order in which they lie. It ends early when visit answers false.
+func (v *View) Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) bool) error {
+	sel, err := v.selector(ctx, q)
+	if err != nil {
+		return err
+	}
+	tenants, err := v.tenants(q.Scope)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		s := space{tenant, q.Scope.Branch}
+		more, err := v.eachRow(ctx, s, sel, visit)
+		if err != nil || !more {
+			return err
+		}
+		if !sel.past {
+			continue
+		}
+		if more, err = v.eachVersion(ctx, s, sel, visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *View) eachRow(ctx context.Context, s space, sel *selector, visit func(*fact.Fact) bool) (more bool, err error) {
+	prefix := s.prefix(famTimeline)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return false, storageError("open an iterator", err)
+	}
+	defer it.Close()
+	n := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		if n++; n%256 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		b, err := it.ValueAndErr()
+		if err != nil {
+			return false, storageError("read a row", err)
+		}
+		if len(b) == 0 {
+			continue // a marker or a statement
+		}
+		f, err := entry.DecodeFact(b)
+		if err != nil {
+			return false, fact.Errorf(fact.StorageCorruption, "a row cannot be read: %v", err)
+		}
+		if sel.sees(&f) && sel.accepts(&f) && !visit(&f) {
+			return false, nil
+		}
+	}
+	return true, it.Error()
+}
+
+// errEnough ends a scan early.
+var errEnough = errors.New("enough")
+
+func (v *View) eachVersion(ctx context.Context, s space, sel *selector, visit func(*fact.Fact) bool) (more bool, err error) {
+	n := 0
+	err = scanVersions(v.snap, s.prefix(famVersion), sel.recorded, func(axis byte, w *version) error {
+		if n++; n%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if sel.onAxis(axis, w) && sel.saw(w) && sel.accepts(&w.f) && !visit(&w.f) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IsSubject reports whether a name is the subject of any fact, of whatever
+// status, at the record time that is read.
+func (v *View) IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error) {
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return false, err
+	}
+	for _, tenant := range tenants {
+		there, err := has(v.snap, space{tenant, scope.Branch}.marker(name))
+		if err != nil {
+			return false, err
+		}
+		if !there {
+			continue
+		}
+		if !at.Past() {
+			return true, nil
+		}
+		past := at
+		past.AsOf = fact.NoInstant
+		page, err := v.Facts(ctx, &fact.Query{
+			Scope: fact.Scope{Tenant: tenant, Branch: scope.Branch}, Subject: name,
+			Statuses: fact.AllStatuses, StatusGiven: true, At: past, Limit: 1,
+		})
+		if err != nil {
+			return false, fmt.Errorf("look for a subject: %w", err)
+		}
+		if len(page.Facts) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
