@@ -17,7 +17,7 @@ func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
 	data := t.TempDir()
 	cluster := make([]*process, 3)
 	for i := range cluster {
-		cluster[i] = member(t, data, i, cluster[0])
+		cluster[i] = member(t, "", data, i, cluster[0])
 	}
 	const writers, each = 4, 60
 	var group sync.WaitGroup
@@ -41,7 +41,7 @@ func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
 	half.Wait()
 	cluster[0].kill() // it founded the cluster, so it leads
 	group.Wait()
-	cluster[0] = member(t, data, 0, cluster[1])
+	cluster[0] = member(t, "", data, 0, cluster[1])
 
 	want := ""
 	for i, p := range cluster {
@@ -80,8 +80,8 @@ func checkWriters(t *testing.T, p *process, writers, each int) {
 // through another node, from where the reader left off.
 func TestCLU_07_StreamOfAFollower(t *testing.T) {
 	data := t.TempDir()
-	first := member(t, data, 0, nil)
-	second := member(t, data, 1, first)
+	first := member(t, "", data, 0, nil)
+	second := member(t, "", data, 1, first)
 	assert(t, second.client(), "a", "p", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

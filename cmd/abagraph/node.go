@@ -76,6 +76,8 @@ func (n *node) openMemory(s settings) (*memory.Service, error) {
 		View:      func() (memory.View, error) { return n.machine.View() },
 		AdminKey:  s.get("admin_key"),
 		Threshold: &threshold,
+		// Keys are looked up anew only after the registry has changed.
+		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -73,7 +74,23 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 // launch starts a server that ends with the test.
 func launch(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, command: program(t, append([]string{"serve"}, args...)...), banner: make(chan struct{}), ended: make(chan struct{})}
+	return launchAs(t, program(t, append([]string{"serve"}, args...)...))
+}
+
+// built builds the program as users get it, without the race detector, for the
+// one test whose data would take it minutes.
+func built(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "abagraph")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v: %s", err, out)
+	}
+	return path
+}
+
+func launchAs(t *testing.T, command *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, command: command, banner: make(chan struct{}), ended: make(chan struct{})}
 	pipe, err := p.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -145,10 +145,10 @@ func TestRealFilesAreAnsweredExactly(t *testing.T) {
 	if dir == "" {
 		return
 	}
-	data := t.TempDir()
+	data, binary := t.TempDir(), built(t)
 	cluster := make([]*process, 3)
 	for i := range cluster {
-		cluster[i] = member(t, data, i, cluster[0])
+		cluster[i] = member(t, binary, data, i, cluster[0])
 	}
 	for i, f := range realFiles {
 		r := shell(t)
@@ -171,11 +171,11 @@ func TestRealFilesAreAnsweredExactly(t *testing.T) {
 	if err != nil || len(snapshots) == 0 {
 		t.Errorf("no snapshot was taken: %v", err)
 	}
-	late := member(t, data, 3, cluster[1])
+	late := member(t, binary, data, 3, cluster[1])
 	cluster[1].stop()
-	cluster[1] = member(t, data, 1, cluster[0])
+	cluster[1] = member(t, binary, data, 1, cluster[0])
 	cluster[2].kill()
-	cluster[2] = member(t, data, 2, cluster[0])
+	cluster[2] = member(t, binary, data, 2, cluster[0])
 	for i, p := range []*process{late, cluster[1], cluster[2]} {
 		askAll(t, p.url, dir, realFiles[i].name)
 		if p != cluster[1] && export(t, p) != whole {
@@ -186,8 +186,8 @@ func TestRealFilesAreAnsweredExactly(t *testing.T) {
 
 // member starts a node of a cluster, by number; the first one founds it, and
 // the others join through one that is up. A node that was there before comes
-// back as what it was.
-func member(t *testing.T, data string, number int, through *process) *process {
+// back as what it was. The binary is the test's own where it is "".
+func member(t *testing.T, binary, data string, number int, through *process) *process {
 	t.Helper()
 	name := fmt.Sprintf("node-%d", number)
 	address := filepath.Join(data, name+".peer")
@@ -203,7 +203,11 @@ func member(t *testing.T, data string, number int, through *process) *process {
 	if through != nil {
 		args = append(args, "--join", through.peers)
 	}
-	p := launch(t, args...).up()
+	command := program(t, append([]string{"serve"}, args...)...)
+	if binary != "" {
+		command.Path = binary
+	}
+	p := launchAs(t, command).up()
 	c := p.client()
 	eventually(t, name+" is ready", func(ctx context.Context) bool {
 		_, err := c.Ready(ctx)
