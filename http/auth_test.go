@@ -115,6 +115,17 @@ func TestOriginsAndHosts(t *testing.T) {
 	r.do("POST", "/api/facts", `{"subject":"A:1","predicate":"p"}`, "Content-Type: application/json; charset=utf-8").status(http.StatusCreated)
 }
 
+// While auth is off, a page that gives this machine a name of its own gets
+// nothing, also where the server has a domain.
+func TestRebindingWithoutAuth(t *testing.T) {
+	r := start(t, "", func(c *httpd.Config) { c.BaseDomain = "example.test" })
+	for host, want := range map[string]int{"example.test": 200, "a.example.test": 200, "localhost": 200, "evil.test": 403, "example.test.evil.test": 403} {
+		if got := r.at(host).get("/api/facts").Status; got != want {
+			t.Errorf("%s: %d, want %d", host, got, want)
+		}
+	}
+}
+
 func TestSessions(t *testing.T) {
 	r := start(t, "root key/ü")
 	a := r.post("/api/tenants", `{"id":"acme"}`).status(http.StatusCreated).object()

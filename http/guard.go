@@ -13,7 +13,7 @@ import (
 // preflight requests.
 func (c *call) guard() (answered bool, err error) {
 	s := c.server
-	if s.loopback && s.config.BaseDomain == "" && !isLoopback(hostOf(c.r.Host)) {
+	if s.loopback && !s.expects(hostOf(c.r.Host)) {
 		return false, fact.Errorf(fact.Forbidden, "this server is bound to loopback and answers to no other Host")
 	}
 	origin, given := c.origin()
@@ -35,6 +35,22 @@ func (c *call) guard() (answered bool, err error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// expects reports whether a server that is bound to loopback may be spoken to
+// by a host's name. A page on the web can give this machine any name of its
+// own; where auth is off, only the server's names will do.
+func (s *Server) expects(host string) bool {
+	base := s.config.BaseDomain
+	switch {
+	case isLoopback(host):
+		return true
+	case base == "":
+		return false
+	case s.config.Memory.AuthEnabled():
+		return true
+	}
+	return host == base || strings.HasSuffix(host, "."+base)
 }
 
 const (

@@ -32,34 +32,68 @@ func CheckLimit(n int64) (int, error) {
 
 // Facts lists facts in the fixed order of C-25.
 func (s *Service) Facts(ctx context.Context, c Caller, q *FactsQuery, trace *Trace) (*fact.Page, Meta, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	var needs uint64
 	if q.Cursor != nil {
 		needs = q.Cursor.Tx
 	}
-	r, err := s.begin(ctx, c, q.Read, needs, trace)
+	basis, err := s.await(ctx, q.Read, needs, trace)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	page, meta, ok := s.hot(c, q, basis)
+	if !ok {
+		page, meta, err = s.list(ctx, c, q, basis)
+	}
+	if err != nil {
+		return nil, meta, err
+	}
+	if trace != nil {
+		trace.Step("execute", page.Scan.Index)
+		explainFacts(trace, q, page)
+	}
+	return page, meta, nil
+}
+
+func (q *FactsQuery) in(scope fact.Scope, at fact.At) *fact.Query {
+	return &fact.Query{
+		Scope: scope, Subject: q.Subject, Predicate: q.Predicate, Objects: q.Objects, Statuses: q.Statuses,
+		StatusGiven: q.StatusGiven, IncludeRetracted: q.IncludeRetracted, At: at, Limit: q.Limit,
+	}
+}
+
+// hot answers a live read from memory, where the engine can.
+func (s *Service) hot(c Caller, q *FactsQuery, basis fact.Basis) (*fact.Page, Meta, bool) {
+	if q.Pinned || q.KnownAt.Given() || q.AsOf.Given() || q.Cursor != nil || c.key != nil && c.key.version != s.version() {
+		return nil, Meta{}, false
+	}
+	page, at, ok := s.live(q.in(c.Scope(q.Branch), fact.Present(basis.Now)))
+	if !ok {
+		return nil, Meta{}, false
+	}
+	return page, Meta{Tx: at.Tx, Now: max(basis.Now, at.RecordedAt), Epoch: at.Epoch}, true
+}
+
+// list answers a read from a view.
+func (s *Service) list(ctx context.Context, c Caller, q *FactsQuery, basis fact.Basis) (*fact.Page, Meta, error) {
+	r, err := s.open(ctx, c, q.Read, basis)
 	if err != nil {
 		return nil, Meta{}, err
 	}
 	defer r.close()
-	query := fact.Query{
-		Scope: r.scope, Subject: q.Subject, Predicate: q.Predicate, Objects: q.Objects, Statuses: q.Statuses,
-		StatusGiven: q.StatusGiven, IncludeRetracted: q.IncludeRetracted, At: r.at, Limit: q.Limit,
-	}
+	query := q.in(r.scope, r.at)
 	if q.Cursor != nil {
 		if err := q.Cursor.check(r.current); err != nil {
 			return nil, r.meta, err
 		}
 		query.TxGt, query.TxGtGiven = q.Cursor.Tx, true
 	}
-	page, err := r.view.Facts(r.ctx, &query)
+	page, err := r.view.Facts(r.ctx, query)
 	if err != nil {
 		return nil, r.meta, fmt.Errorf("list facts: %w", err)
 	}
 	r.meta.Backfilled = page.Backfilled
-	if trace != nil {
-		trace.Step("execute", page.Scan.Index)
-		explainFacts(trace, q, page)
-	}
 	return page, r.meta, nil
 }
 

@@ -49,7 +49,7 @@ func (m *Meta) Declared() int {
 // reading is one open view with the point in both times that it is read at.
 type reading struct {
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelFunc // nil where another one's context is used
 	view   View
 	scope  fact.Scope
 	at     fact.At
@@ -60,15 +60,34 @@ type reading struct {
 
 func (r *reading) close() {
 	r.view.Close()
-	r.cancel()
+	if r.cancel != nil {
+		r.cancel()
+	}
 }
 
 // begin finds the basis of a read, opens the view and works out the instants.
-// needs is the highest tx that the request speaks of: where this node has not
-// applied it, a stale read asks the leader whether it exists at all.
+// needs is the highest tx that the request speaks of.
 func (s *Service) begin(ctx context.Context, c Caller, r Read, needs uint64, trace *Trace) (*reading, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	basis, err := s.await(ctx, r, needs, trace)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	read, err := s.open(ctx, c, r, basis)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	read.cancel = cancel
+	return read, nil
+}
+
+// await waits for the basis of a read. Where this node has not applied a tx that
+// the request speaks of, a stale read asks the leader whether it exists at all.
+func (s *Service) await(ctx context.Context, r Read, needs uint64, trace *Trace) (fact.Basis, error) {
 	if r.Pinned && r.KnownAt.Given() {
-		return nil, fact.Invalid("tx", "cannot be combined with known_at: both name the record time")
+		return fact.Basis{}, fact.Invalid("tx", "cannot be combined with known_at: both name the record time")
 	}
 	if r.Pinned {
 		needs = max(needs, r.Tx)
@@ -77,25 +96,26 @@ func (s *Service) begin(ctx context.Context, c Caller, r Read, needs uint64, tra
 	if level == fact.Stale && needs > s.engine.Position().Tx {
 		level = fact.Linearizable
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	basis, err := s.engine.Basis(ctx, level, r.MinTx)
 	if err != nil {
-		cancel()
-		return nil, waitError(err, r.MinTx)
+		return fact.Basis{}, waitError(err, r.MinTx)
 	}
 	trace.Step("basis", levelName(level))
+	return basis, nil
+}
+
+// open opens a view on a basis.
+func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis) (*reading, error) {
 	view, err := s.view()
 	if err != nil {
-		cancel()
 		return nil, fmt.Errorf("open a view: %w", err)
 	}
-	read := &reading{ctx: ctx, cancel: cancel, view: view, scope: c.Scope(r.Branch), current: view.Position()}
-	if err := s.recheck(ctx, c, view); err != nil {
-		read.close()
-		return nil, err
+	read := &reading{ctx: ctx, view: view, scope: c.Scope(r.Branch), current: view.Position()}
+	if err = s.recheck(ctx, c, view); err == nil {
+		err = read.locate(r, basis)
 	}
-	if err := read.locate(r, basis); err != nil {
-		read.close()
+	if err != nil {
+		view.Close()
 		return nil, err
 	}
 	return read, nil

@@ -22,6 +22,9 @@ type Options struct {
 	Engine Engine
 	// View opens a consistent state of this node's store.
 	View func() (View, error)
+	// Live answers live reads from memory where it can, and tells where the
+	// node stood; ok is false where a View must be asked. nil = always.
+	Live func(q *fact.Query) (page *fact.Page, at fact.Position, ok bool)
 	// Leads tells whether this node leads the cluster and has applied all that
 	// was committed before it led. Without it, a write by a tenant's key waits
 	// until this node knows of every revoked key.
@@ -44,6 +47,7 @@ type Options struct {
 type Service struct {
 	engine    Engine
 	view      func() (View, error)
+	live      func(*fact.Query) (*fact.Page, fact.Position, bool)
 	leads     func() bool
 	version   func() uint64
 	adminHash [sha256.Size]byte
@@ -60,8 +64,8 @@ func New(o Options) (*Service, error) {
 		return nil, errors.New("memory: an engine and a view are required")
 	}
 	s := &Service{
-		engine: o.Engine, view: o.View, leads: o.Leads, version: o.RegistryVersion, auth: o.AdminKey != "",
-		threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now,
+		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion,
+		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now,
 	}
 	if s.auth {
 		s.adminHash = sha256.Sum256([]byte(o.AdminKey))
@@ -80,6 +84,9 @@ func New(o Options) (*Service, error) {
 	}
 	if s.version == nil {
 		s.version = func() uint64 { return o.Engine.Position().Tx }
+	}
+	if s.live == nil {
+		s.live = func(*fact.Query) (*fact.Page, fact.Position, bool) { return nil, fact.Position{}, false }
 	}
 	if s.leads == nil {
 		s.leads = func() bool { return false }

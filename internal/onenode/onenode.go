@@ -44,10 +44,17 @@ func Start(t testing.TB) *Node {
 	return n
 }
 
-// Service opens the door to the node; the options' engine and view are set.
+// Service opens the door to the node; what the options leave open of the
+// engine's side is set.
 func (n *Node) Service(t testing.TB, o memory.Options) *memory.Service {
 	t.Helper()
-	o.Engine, o.View = n, n.View
+	o.Engine, o.View, o.Live = n, n.View, n.machine.Live
+	if o.RegistryVersion == nil {
+		o.RegistryVersion = n.machine.RegistryVersion
+	}
+	if o.Leads == nil {
+		o.Leads = func() bool { return true }
+	}
 	s, err := memory.New(o)
 	if err != nil {
 		t.Fatal(err)
