@@ -96,18 +96,20 @@ func (n *Node) askToJoin(ctx context.Context, address string, kind stream, reque
 }
 
 // settle goes on until this node is a voter at its present address: it announces
-// a changed address, and asks for its vote once it has caught up.
+// a changed address, and asks for its vote once it has caught up. What it knows of
+// itself may be from the log of a time before it lost its data and was added
+// again, so that the leader has to say that it is a voter.
 func (n *Node) settle(ctx context.Context) {
 	if n.port == nil {
 		return
 	}
 	for ctx.Err() == nil {
-		self, known := n.self()
-		if known && self.Suffrage == raft.Voter && string(self.Address) == n.port.advertise {
-			return
-		}
-		if known {
-			if err := n.improve(ctx, self); err != nil {
+		if self, known := n.self(); known {
+			err := n.improve(ctx, self)
+			if err == nil && self.Suffrage == raft.Voter && string(self.Address) == n.port.advertise {
+				return
+			}
+			if err != nil {
 				n.logger.Debug("membership not settled yet", "error", err)
 			}
 		}
@@ -218,6 +220,8 @@ func (n *Node) admit(ctx context.Context, request joinRequest) (joinAnswer, erro
 	}
 	id, address := raft.ServerID(request.ID), raft.ServerAddress(request.Address)
 	switch {
+	case request.Promote && member.Suffrage == raft.Voter && member.Address == address:
+		return joinAnswer{Cluster: *cluster}, nil // it has its vote already
 	case request.Fresh:
 		if member != nil {
 			n.logger.Warn("a member came back without its data: it is removed and added again", "node", request.ID)

@@ -161,8 +161,8 @@ func testOptions(id string) Options {
 	return Options{
 		NodeID: id, Secret: testSecret,
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", id),
-		Heartbeat: 250 * time.Millisecond, Election: 250 * time.Millisecond, Lease: 150 * time.Millisecond,
-		LeaderWait: 3 * time.Second, SweepInterval: -1, CheckInterval: -1,
+		Heartbeat: 500 * time.Millisecond, Election: 500 * time.Millisecond, Lease: 400 * time.Millisecond,
+		LeaderWait: 5 * time.Second, SweepInterval: -1, CheckInterval: -1,
 	}
 }
 
@@ -337,8 +337,13 @@ func keyed(r *fact.Request, key string) *fact.Request {
 	return r
 }
 
+// mustWrite writes with a key, so that an election on a busy machine is waited
+// out.
 func (m *member) mustWrite(t *testing.T, r *fact.Request) *fact.Result {
 	t.Helper()
+	if r.Idem == nil {
+		keyed(r, r.Write.Asserts[0].ID.String())
+	}
 	result, err := m.Propose(soon(t), r)
 	if err != nil {
 		t.Fatalf("write through %s: %v", m.id, err)

@@ -79,7 +79,7 @@ func TestCLU03FoundingTwiceIsIgnored(t *testing.T) {
 }
 
 func TestRemovedNodeDoesNotDisturb(t *testing.T) {
-	c := three(t, nil)
+	c := three(t, func(o *Options) { o.LeaderWait = time.Second })
 	stays := c.leader()
 	removed := c.members["n3"]
 	if removed == stays {
@@ -92,7 +92,7 @@ func TestRemovedNodeDoesNotDisturb(t *testing.T) {
 	// It stands for election again and again, and is told no before it raises
 	// the term: the others need not hear of it.
 	term := removed.raft.CurrentTerm()
-	time.Sleep(time.Second) // several election time-outs of the removed node
+	time.Sleep(1500 * time.Millisecond) // some election time-outs of the removed node
 	if got := removed.raft.CurrentTerm(); got != term {
 		t.Fatalf("the removed node went from term %d to %d", term, got)
 	}

@@ -166,13 +166,18 @@ func (n *Node) openTransport(id *identity) (raft.Transport, error) {
 	n.port.cluster.Store(n.alone)
 	n.port.serve = n.serveCalls
 	n.calls = newCallers(n.port)
-	return &peerTransport{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream:                  raftStreams{n.port},
-		MaxPool:                 3,
-		Timeout:                 max(10*n.options.Election, time.Second),
-		Logger:                  newRaftLogger(n.logger),
-		MsgpackUseNewTimeFormat: true,
-	})}, nil
+	return &peerTransport{
+		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+			Stream:                  raftStreams{n.port},
+			MaxPool:                 3,
+			Timeout:                 max(10*n.options.Election, time.Second),
+			Logger:                  newRaftLogger(n.logger),
+			MsgpackUseNewTimeFormat: true,
+		}),
+		leads:   func() bool { return n.raft.State() == raft.Leader },
+		stopped: n.stopped,
+		reached: make(map[raft.ServerID]time.Time),
+	}, nil
 }
 
 // startRaft founds the cluster, where that is to be done, and starts Raft.

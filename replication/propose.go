@@ -178,8 +178,5 @@ func (n *Node) noLeader() error {
 	if err := n.serving(); err != nil {
 		return err
 	}
-	if n.raft.State() == raft.Leader {
-		return fact.Errorf(fact.RateLimited, "the log does not keep up; nothing was written, try again in a moment")
-	}
-	return fact.Errorf(fact.NoLeader, "the cluster has no leader at the moment; nothing was written, try again")
+	return fact.Errorf(fact.NoLeader, "the cluster has no leader that answers at the moment; nothing was done, try again")
 }

@@ -3,18 +3,78 @@ package replication
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
 
-// peerTransport is Raft's network transport with a pipeline that cannot get
-// stuck.
+// peerTransport is Raft's network transport without two weaknesses of it.
 //
-// In the library, whoever reads a pipeline's answers stops at the first one that
-// is no success; the goroutine that decodes them then waits for a reader for
+// A pipeline could get stuck: whoever reads its answers stops at the first one
+// that is no success; the goroutine that decodes them then waits for a reader for
 // ever, and the one that sends waits for the decoder. The follower gets no entry
 // any more, and Shutdown never returns.
-type peerTransport struct{ *raft.NetworkTransport }
+//
+// A member that comes back had to wait: the library doubles its pause with each
+// failed attempt, up to ten seconds, and many fail while a member is down. Here
+// a failed attempt returns only when a heartbeat has reached the member again.
+type peerTransport struct {
+	*raft.NetworkTransport
+	leads   func() bool // whether this node still leads
+	stopped <-chan struct{}
+
+	mu      sync.Mutex
+	reached map[raft.ServerID]time.Time
+}
+
+const (
+	reachEvery = 20 * time.Millisecond
+	reachLimit = time.Minute
+	maxReached = 256
+)
+
+// AppendEntries sends entries or a heartbeat to a peer.
+func (t *peerTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	start := time.Now()
+	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
+	heartbeat := len(args.Entries) == 0 && args.PrevLogEntry == 0 && args.LeaderCommitIndex == 0
+	switch {
+	case err == nil && heartbeat:
+		t.noteReached(id)
+	case err != nil && !heartbeat:
+		t.awaitReached(id, start)
+	}
+	return err
+}
+
+func (t *peerTransport) noteReached(id raft.ServerID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.reached) >= maxReached {
+		clear(t.reached)
+	}
+	t.reached[id] = time.Now()
+}
+
+// awaitReached waits until the peer has answered a heartbeat since a time, or
+// there is no use in waiting any more.
+func (t *peerTransport) awaitReached(id raft.ServerID, since time.Time) {
+	ticker := time.NewTicker(reachEvery)
+	defer ticker.Stop()
+	for t.leads() && time.Since(since) < reachLimit {
+		t.mu.Lock()
+		answered := t.reached[id].After(since)
+		t.mu.Unlock()
+		if answered {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-t.stopped:
+			return
+		}
+	}
+}
 
 // AppendEntriesPipeline opens a pipeline to a peer.
 func (t *peerTransport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {

@@ -1,0 +1,105 @@
+package replication
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// authority makes certificates for the nodes of a test.
+type authority struct {
+	dir  string
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	a := &authority{dir: t.TempDir()}
+	a.cert, a.key = a.sign(t, "ca", &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
+		NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	})
+	return a
+}
+
+func (a *authority) node(t *testing.T, name string) *TLSFiles {
+	a.sign(t, name, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	})
+	return &TLSFiles{Cert: a.path(name + ".pem"), Key: a.path(name + ".key"), CA: a.path("ca.pem")}
+}
+
+func (a *authority) path(name string) string { return filepath.Join(a.dir, name) }
+
+func (a *authority) sign(t *testing.T, name string, template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, signer := a.cert, a.key
+	if parent == nil {
+		parent, signer = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writePEM(t, a.path(name+".pem"), "CERTIFICATE", der)
+	writePEM(t, a.path(name+".key"), "EC PRIVATE KEY", raw)
+	return cert, key
+}
+
+func writePEM(t *testing.T, path, kind string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMutualTLSFromFiles(t *testing.T) {
+	ours, theirs := newAuthority(t), newAuthority(t)
+	c := newCluster(t, func(o *Options) { o.Secret, o.TLS = "", ours.node(t, o.NodeID) })
+	c.start("n1", "", "")
+	c.start("n2", "", c.members["n1"].address)
+	c.waitVoters(2)
+	c.members["n2"].mustWrite(t, write("Lamp:l", 1))
+	if v := c.members["n1"].mustRead(t, "Lamp:l"); v != "1" {
+		t.Fatalf("read %q", v)
+	}
+	c.tune = func(o *Options) { o.Secret, o.TLS = "", theirs.node(t, o.NodeID) }
+	c.start("n3", "", c.members["n1"].address)
+	eventually(t, "a failed join", func() bool { return c.members["n3"].Status().Problem != "" })
+	if n := len(c.members["n1"].servers()); n != 2 {
+		t.Fatalf("a node with another authority's certificate got in: %d members", n)
+	}
+}
+
+func TestPlainTextOnLoopback(t *testing.T) {
+	c := newCluster(t, func(o *Options) { o.Secret = "" })
+	c.start("n1", "", "")
+	c.start("n2", "", c.members["n1"].address)
+	c.waitVoters(2)
+	c.members["n2"].mustWrite(t, write("Lamp:l", 1))
+}
