@@ -26,6 +26,10 @@ type Engine interface {
 type View interface {
 	Position() fact.Position
 	Facts(ctx context.Context, q *fact.Query) (*fact.Page, error)
+	// Each visits every fact that a query selects, without order or limit.
+	Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) bool) error
+	// IsSubject reports whether a name is the subject of any fact.
+	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, []fact.Fact, error)
 	History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact.History, error)
 	Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error)

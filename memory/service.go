@@ -56,6 +56,7 @@ type Service struct {
 	timeout   time.Duration
 	now       func() time.Time
 	keys      keyCache
+	heavy     heavy
 }
 
 // New makes a Service.
@@ -65,7 +66,7 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{
 		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion,
-		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now,
+		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy),
 	}
 	if s.auth {
 		s.adminHash = sha256.Sum256([]byte(o.AdminKey))
