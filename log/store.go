@@ -30,10 +30,6 @@ type Store struct {
 	recent recent
 
 	calls, entries, bytes atomic.Uint64
-
-	// damaged is told, once, of damage that is met while reading.
-	damaged func(error)
-	once    sync.Once
 }
 
 // Stats are counts since the store was opened.
@@ -71,10 +67,6 @@ func (s *Store) Within(bytes uint64) uint64 {
 	return s.sizes.within(bytes)
 }
 
-// OnDamage sets who is told when an entry turns out to be damaged while the node
-// runs. It must be set before Raft is started.
-func (s *Store) OnDamage(report func(error)) { s.damaged = report }
-
 // IsMonotonic tells Raft that the log has no gaps: after a snapshot has been
 // installed all older entries are removed, so that a gap is always damage.
 func (s *Store) IsMonotonic() bool { return true }
@@ -95,11 +87,7 @@ func (s *Store) GetLog(index uint64, l *raft.Log) error {
 		*l = *hit
 		return nil
 	}
-	if err := s.read(index, l); err != nil {
-		s.report(err)
-		return err
-	}
-	return nil
+	return s.read(index, l)
 }
 
 func (s *Store) read(index uint64, l *raft.Log) error {
@@ -110,13 +98,6 @@ func (s *Store) read(index uint64, l *raft.Log) error {
 		return &Damage{Path: s.path, Index: index, What: "it cannot be decoded: " + err.Error()}
 	}
 	return unseal(s.path, index, l)
-}
-
-func (s *Store) report(err error) {
-	var d *Damage
-	if s.damaged != nil && errors.As(err, &d) {
-		s.once.Do(func() { s.damaged(err) })
-	}
 }
 
 // StoreLog writes one entry.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -301,5 +302,63 @@ func TestFramesAreBounded(t *testing.T) {
 	big.Write.Asserts[0].Properties = make([]byte, maxRequestBytes)
 	if _, err := m.Propose(soon(t), big); fact.CodeOf(err) != fact.TooLarge {
 		t.Fatalf("got %v, want TooLarge", err)
+	}
+}
+
+// A log that can no longer be written stops the node with the reason; the library
+// would end the whole process.
+func TestLogThatCannotBeWrittenStopsTheNode(t *testing.T) {
+	c := newCluster(t, nil)
+	m := c.start("n1", c.disk("n1"), "")
+	m.mustWrite(t, write("Lamp:l", 1))
+	if err := m.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Propose(soon(t), write("Lamp:l", 2)); fact.CodeOf(err) != fact.Timeout && fact.CodeOf(err) != fact.Closed {
+		t.Fatalf("got %v: the outcome is not known", err)
+	}
+	<-m.Failed()
+	if err := m.Err(); err == nil || !strings.Contains(err.Error(), "to the log") {
+		t.Fatalf("the reason is %v", err)
+	}
+}
+
+// Damage that a leader meets while it runs stops it, and the others go on.
+func TestSTO01DamageMetWhileRunning(t *testing.T) {
+	c := three(t, nil)
+	leader, lagging := c.leader(), c.follower()
+	lagging.stop(t)
+	for i := range 20 {
+		leader.mustWrite(t, write("Marked:subject", i))
+	}
+	for i := range 600 { // so that the marked ones leave the memory of recent entries
+		leader.mustWrite(t, write("Lamp:l", i))
+	}
+	file, err := os.OpenFile(filepath.Join(leader.path, "raft.db"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; ; {
+		next := bytes.Index(content[at:], []byte("Marked:subject"))
+		if next < 0 {
+			break
+		}
+		at += next + 1
+		if _, err := file.WriteAt([]byte("x"), int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.start(lagging.id, lagging.path, "")
+	<-leader.Failed()
+	if err := leader.Err(); err == nil || !strings.Contains(err.Error(), "damaged at entry") {
+		t.Fatalf("the reason is %v", err)
+	}
+	if v := c.members[lagging.id].mustRead(t, "Lamp:l"); v != "599" {
+		t.Fatalf("read %q", v)
 	}
 }

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 
@@ -10,21 +11,38 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// guardedLog is the log as Raft reads it. Raft panics, in a goroutine of its own
-// and so for the whole process, when it cannot read an entry that it needs. Where
-// an entry turns out to be damaged while the node runs, the store has had the node
-// stopped by then (fail), and the goroutine that asked is ended instead.
+// guardedLog is the log as Raft uses it. Raft panics, in a goroutine of its own
+// and so for the whole process, when it cannot read an entry that it needs or
+// cannot write its term. Here the node is stopped with the reason instead, and
+// the goroutine that asked is ended.
 type guardedLog struct {
 	*rlog.Store
-	running atomic.Bool // until then it is Open's own goroutine that reads
+	fail    func(error)
+	running atomic.Bool // until then it is Open's own goroutine that asks
 }
 
 // GetLog reads an entry.
 func (g *guardedLog) GetLog(index uint64, l *raft.Log) error {
 	err := g.Store.GetLog(index, l)
 	var damage *rlog.Damage
-	if errors.As(err, &damage) && g.running.Load() {
-		runtime.Goexit()
+	if errors.As(err, &damage) {
+		g.give(err)
 	}
 	return err
+}
+
+// SetUint64 writes a term.
+func (g *guardedLog) SetUint64(key []byte, v uint64) error {
+	err := g.Store.SetUint64(key, v)
+	if err != nil {
+		g.give(fmt.Errorf("write %s to the log: %w", key, err))
+	}
+	return err
+}
+
+func (g *guardedLog) give(err error) {
+	if g.running.Load() {
+		g.fail(err)
+		runtime.Goexit()
+	}
 }

@@ -276,7 +276,7 @@ func (n *Node) answersAs(ctx context.Context, member raft.Server) bool {
 
 // change waits for a change of the membership and sorts its error.
 func (n *Node) change(future raft.IndexFuture) error {
-	err := future.Error()
+	err := n.settled(future)
 	switch {
 	case err == nil:
 		return nil
@@ -357,7 +357,7 @@ func (n *Node) removeHere(ctx context.Context, id string) error {
 	case member.Suffrage == raft.Voter && voters == 1:
 		return fact.Errorf(fact.Conflict, "%s is the only voter and cannot be removed", id)
 	case id == n.options.NodeID:
-		if err := n.raft.LeadershipTransfer().Error(); err != nil {
+		if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
 			return fmt.Errorf("%w: %w", errNotLeader, err)
 		}
 		return errNotLeader // the new leader removes this node

@@ -115,7 +115,7 @@ func (n *Node) tick(s *leadership) bool {
 
 // applyEntry has an entry of the leader's own committed and applied.
 func (n *Node) applyEntry(data []byte) (applied, error) {
-	return await(n.raft.Apply(data, n.enqueueLimit()))
+	return n.await(n.raft.Apply(data, n.enqueueLimit()))
 }
 
 // sweep deletes what has expired and ends what is due, in entries of bounded

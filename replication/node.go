@@ -120,10 +120,15 @@ func (n *Node) stopServing() {
 	n.moved.announce()
 }
 
-// stopRaft ends Raft and waits for it; after it nothing is applied any more.
+// stopRaft ends Raft and waits for it; after it nothing is applied any more. The
+// connections are ended in between, since Raft waits for what it has sent.
 func (n *Node) stopRaft() {
 	n.endRaft.Do(func() {
-		if err := n.raft.Shutdown().Error(); err != nil {
+		ending := n.raft.Shutdown()
+		if n.port != nil {
+			n.port.hangUp()
+		}
+		if err := ending.Error(); err != nil {
 			n.logger.Warn("stop Raft", "error", err)
 		}
 		close(n.raftDone)
@@ -162,7 +167,7 @@ func (n *Node) handOver() {
 	if n.raft.State() != raft.Leader || len(n.otherVoters()) == 0 {
 		return
 	}
-	if err := n.raft.LeadershipTransfer().Error(); err != nil {
+	if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
 		n.logger.Warn("the leadership could not be handed over; the others will elect", "error", err)
 	}
 }

@@ -190,9 +190,8 @@ func (n *Node) startRaft(transport raft.Transport, id *identity) error {
 		}
 	}
 	n.adapter.seen.Store(n.machine.Position().Index)
-	guarded := &guardedLog{Store: n.store}
-	n.store.OnDamage(n.fail)
-	r, err := raft.NewRaft(config, n.adapter, guarded, n.store, n.snaps, transport)
+	guarded := &guardedLog{Store: n.store, fail: n.fail}
+	r, err := raft.NewRaft(config, n.adapter, guarded, guarded, n.snaps, transport)
 	if err != nil {
 		return fmt.Errorf("start Raft: %w", err)
 	}

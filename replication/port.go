@@ -36,7 +36,8 @@ type port struct {
 	serve func(conn net.Conn, g greeting)
 
 	streams chan net.Conn
-	closing chan struct{}
+	ctx     context.Context // ends when the port closes
+	cancel  context.CancelFunc
 	once    sync.Once
 	wg      sync.WaitGroup
 
@@ -52,8 +53,9 @@ func openPort(o *Options, creds credentials) (*port, error) {
 	p := &port{
 		nodeID: o.NodeID, advertise: o.Advertise, creds: creds, listener: listener,
 		dialer: o.dial, logger: o.Logger,
-		streams: make(chan net.Conn), closing: make(chan struct{}), conns: make(map[net.Conn]bool),
+		streams: make(chan net.Conn), conns: make(map[net.Conn]bool),
 	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if p.advertise == "" {
 		p.advertise = listener.Addr().String()
 	}
@@ -78,20 +80,20 @@ func (p *port) accept() {
 	for {
 		conn, err := p.listener.Accept()
 		if err != nil {
-			if p.isClosing() {
+			if p.ctx.Err() != nil {
 				return
 			}
 			p.logger.Warn("accept a peer", "error", err)
 			select {
 			case <-time.After(100 * time.Millisecond): // out of files, say
 				continue
-			case <-p.closing:
+			case <-p.ctx.Done():
 				return
 			}
 		}
 		select {
 		case handshakes <- struct{}{}:
-		case <-p.closing:
+		case <-p.ctx.Done():
 			conn.Close()
 			return
 		}
@@ -100,15 +102,6 @@ func (p *port) accept() {
 			defer p.wg.Done()
 			p.handle(conn, func() { <-handshakes })
 		}()
-	}
-}
-
-func (p *port) isClosing() bool {
-	select {
-	case <-p.closing:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -134,7 +127,7 @@ func (p *port) handle(raw net.Conn, greeted func()) {
 	}
 	select {
 	case p.streams <- &trackedConn{Conn: conn, port: p}:
-	case <-p.closing:
+	case <-p.ctx.Done():
 		p.drop(conn)
 	}
 }
@@ -177,6 +170,7 @@ func (p *port) judge(g greeting) string {
 func (p *port) dial(ctx context.Context, address string, kind stream) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetingWait)
 	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
 	raw, err := p.dialer(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to peer %s: %w", address, err)
@@ -233,10 +227,10 @@ type trackedConn struct {
 
 func (c *trackedConn) Close() error { return c.port.drop(c.Conn) }
 
-// close stops listening, ends every connection and waits for their goroutines.
-func (p *port) close() {
+// hangUp stops listening and ends every connection.
+func (p *port) hangUp() {
 	p.once.Do(func() {
-		close(p.closing)
+		p.cancel()
 		p.listener.Close()
 		p.mu.Lock()
 		conns := p.conns
@@ -246,6 +240,11 @@ func (p *port) close() {
 			conn.Close()
 		}
 	})
+}
+
+// close hangs up and waits for the goroutines of all connections.
+func (p *port) close() {
+	p.hangUp()
 	p.wg.Wait()
 }
 
@@ -257,7 +256,7 @@ func (s raftStreams) Accept() (net.Conn, error) {
 	select {
 	case conn := <-s.streams:
 		return conn, nil
-	case <-s.closing:
+	case <-s.ctx.Done():
 		return nil, errPortClosed
 	}
 }

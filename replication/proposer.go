@@ -142,8 +142,21 @@ func (p *proposer) gather(first *proposal) []*proposal {
 	}
 }
 
+// settled waits for a future. Raft answers every one while it runs, but some of
+// those that its end finds between the log and the state machine never.
+func (n *Node) settled(future raft.Future) error {
+	answer := make(chan error, 1)
+	go func() { answer <- future.Error() }()
+	select {
+	case err := <-answer:
+		return err
+	case <-n.raftDone:
+		return raft.ErrRaftShutdown
+	}
+}
+
 // propose hands one group to Raft and lets a goroutine wait for it, which gives
-// the slot back. Raft answers every entry, or the node has stopped.
+// the slot back.
 func (p *proposer) propose(group []*proposal) {
 	if len(group) == 0 {
 		<-p.slots
@@ -159,7 +172,7 @@ func (p *proposer) propose(group []*proposal) {
 	future := p.node.raft.Apply(data, p.node.enqueueLimit())
 	go func() {
 		defer func() { <-p.slots }()
-		results, err := entryResults(future, len(group))
+		results, err := p.node.entryResults(future, len(group))
 		p.node.metrics.commitTime.Observe(time.Since(start).Seconds())
 		for i, q := range group {
 			if err != nil {
@@ -171,8 +184,8 @@ func (p *proposer) propose(group []*proposal) {
 	}()
 }
 
-func entryResults(future raft.ApplyFuture, requests int) ([]*fact.Result, error) {
-	done, err := await(future)
+func (n *Node) entryResults(future raft.ApplyFuture, requests int) ([]*fact.Result, error) {
+	done, err := n.await(future)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +197,8 @@ func entryResults(future raft.ApplyFuture, requests int) ([]*fact.Result, error)
 
 // await waits for an entry and sorts its error into the three outcomes: applied,
 // certainly not proposed, and unknown (C-32).
-func await(future raft.ApplyFuture) (applied, error) {
-	err := future.Error()
+func (n *Node) await(future raft.ApplyFuture) (applied, error) {
+	err := n.settled(future)
 	switch {
 	case err == nil:
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress),
