@@ -39,8 +39,11 @@ func (n *Node) watchLog(ctx context.Context) {
 }
 
 // Snapshot takes a snapshot now and trims the log. Where nothing has been applied
-// since the last one it does nothing.
+// since the last one it does nothing. What was purged before is not in it (C-56).
 func (n *Node) Snapshot() error {
+	if err := n.machine.Cleaned(n.ctx); err != nil {
+		return fmt.Errorf("wait for what was purged to leave the files: %w", err)
+	}
 	start := time.Now()
 	reload := n.raft.ReloadableConfig()
 	reload.TrailingLogs = max(minTrailing, n.store.Within(n.options.TrailingBytes))

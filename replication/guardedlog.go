@@ -40,6 +40,16 @@ func (g *guardedLog) SetUint64(key []byte, v uint64) error {
 	return err
 }
 
+// StoreLogs writes entries. A disk that refuses them refuses the next ones too,
+// while votes may still fit: the node would lead without end and answer no write.
+func (g *guardedLog) StoreLogs(logs []*raft.Log) error {
+	err := g.Store.StoreLogs(logs)
+	if err != nil && g.running.Load() {
+		g.fail(err)
+	}
+	return err
+}
+
 func (g *guardedLog) give(err error) {
 	if g.running.Load() {
 		g.fail(err)

@@ -100,6 +100,9 @@ func TestRemovedNodeDoesNotDisturb(t *testing.T) {
 	if _, err := removed.Basis(soon(t), fact.Linearizable, 0); fact.CodeOf(err) != fact.NoLeader {
 		t.Fatalf("read on the removed node: %v, want NoLeader", err)
 	}
+	eventually(t, "the removed node to say so", func() bool {
+		return strings.Contains(removed.Status().Problem, "was removed from the cluster")
+	})
 	if err := stays.Remove(soon(t), "n9"); fact.CodeOf(err) != fact.NotFound {
 		t.Fatalf("remove a stranger: %v", err)
 	}

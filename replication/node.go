@@ -175,6 +175,14 @@ func (n *Node) handOver() {
 // Position tells where this node's state machine stands.
 func (n *Node) Position() fact.Position { return n.machine.Position() }
 
+// Leads reports whether this node leads and has applied everything that was
+// committed before it did. A leader that has been cut off may say so until its
+// lease ends: what must not be stale asks Basis.
+func (n *Node) Leads() bool {
+	s := n.leadership.Load()
+	return s != nil && s.isReady() && n.raft.State() == raft.Leader
+}
+
 // Ready reports whether the node can serve: it is a member and knows a leader.
 func (n *Node) Ready() bool {
 	if n.serving() != nil || n.cluster() == nil {

@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -53,6 +54,8 @@ type peerStatus struct {
 	Applied uint64 `json:"applied"`
 	Tx      uint64 `json:"tx"`
 	Term    uint64 `json:"term"`
+	// Members are the ids of the cluster's members, as the node knows them.
+	Members []string `json:"members"`
 }
 
 const (
@@ -163,6 +166,31 @@ func (n *Node) askPeers(ctx context.Context) {
 	n.seenMu.Lock()
 	n.seen = seen
 	n.seenMu.Unlock()
+	n.noticeRemoval(seen)
+}
+
+const removedProblem = "this node was removed from the cluster; it joins again only with an empty data directory"
+
+// noticeRemoval tells the operator of a node that was removed, which often does
+// not learn of it from the log: the others send it nothing any more. The member
+// that has applied most knows best.
+func (n *Node) noticeRemoval(seen map[string]peerStatus) {
+	var best peerStatus
+	for _, told := range seen {
+		if told.Applied >= best.Applied {
+			best = told
+		}
+	}
+	if len(best.Members) == 0 || best.Applied < n.machine.Position().Index {
+		return
+	}
+	now := n.problem.Load()
+	switch member := slices.Contains(best.Members, n.options.NodeID); {
+	case !member:
+		n.problem.Store(&problem{what: removedProblem})
+	case now != nil && now.what == removedProblem:
+		n.problem.CompareAndSwap(now, nil)
+	}
 }
 
 func (n *Node) askStatus(ctx context.Context, address string) (peerStatus, bool) {
@@ -176,5 +204,9 @@ func (n *Node) askStatus(ctx context.Context, address string) (peerStatus, bool)
 
 func (n *Node) serveStatus() ([]byte, error) {
 	at := n.machine.Position()
-	return json.Marshal(peerStatus{Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm()})
+	s := peerStatus{Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm()}
+	for _, member := range n.servers() {
+		s.Members = append(s.Members, string(member.ID))
+	}
+	return json.Marshal(s)
 }
