@@ -78,7 +78,14 @@ func (v *View) eachVersion(ctx context.Context, s space, sel *selector, visit fu
 		if n++; n%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if sel.onAxis(axis, w) && sel.saw(w) && sel.accepts(&w.f) && !visit(&w.f) {
+		if !sel.onAxis(axis, w) || !sel.saw(w) || !sel.mayAccept(w) {
+			return nil
+		}
+		now, err := readFact(v.snap, s, w.id)
+		if err != nil || now == nil {
+			return err
+		}
+		if f := w.of(now); sel.accepts(&f) && !visit(&f) {
 			return errEnough
 		}
 		return nil

@@ -291,6 +291,11 @@ func (s space) version(f *fact.Fact, axis byte, start, end fact.Instant) []byte 
 	return appendUint(k, f.Tx)
 }
 
+// versionOf parses the id and tx that end a version's key.
+func versionOf(k []byte) (id fact.ID, tx uint64) {
+	return idAtEnd(k[:len(k)-8]), binary.BigEndian.Uint64(k[len(k)-8:])
+}
+
 func (s space) events(tx uint64) []byte { return appendUint(s.shared().prefix(famEvent), tx) }
 
 // expiries is the prefix of the places where a subject's expired facts are told.

@@ -122,11 +122,11 @@ func FuzzCutString(f *testing.F) {
 // keeps: they answer an error, never a panic.
 func FuzzDecodeStored(f *testing.F) {
 	f.Add(encodeEvent(effect{op: fact.OpAssert, row: &row{f: fact.Fact{Subject: "a", Predicate: "b"}}}))
-	f.Add(encodeVersion(&fact.Fact{Subject: "a", Predicate: "b", Status: fact.Active}, versionEnd{1, 2, 3}))
+	f.Add(append(make([]byte, versionTail), encodeVersion(&fact.Fact{Status: fact.Active, SupersededBy: fact.ID{1}}, versionEnd{1, 2, 3})...))
 	f.Add(appendTxRecord(nil, &txRecord{Kind: "write", Tenant: "t"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = decodeEvent(b)
-		_, _ = decodeVersion(b)
+		_, _ = decodeVersion(b[:min(len(b), versionTail)], b[min(len(b), versionTail):])
 		_, _ = decodeTxRecord(b)
 		_, _ = decodeOutcome(b)
 	})

@@ -60,8 +60,9 @@ func (v *View) seen(s space, f *fact.Fact, sel *selector) (*fact.Fact, error) {
 	var found *fact.Fact
 	prefix := s.versions(f.Subject, f.Predicate, axisRecorded)
 	err := scanVersions(v.snap, prefix[:len(prefix)-1], sel.recorded, func(axis byte, w *version) error {
-		if w.f.ID == f.ID && sel.onAxis(axis, w) && sel.saw(w) {
-			found = &w.f
+		if w.id == f.ID && sel.onAxis(axis, w) && sel.saw(w) {
+			was := w.of(f)
+			found = &was
 		}
 		return nil
 	})
@@ -116,14 +117,14 @@ func (v *View) History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact
 		return nil, err
 	}
 	slices.SortFunc(h.Pieces, func(a, b fact.Fact) int { return compareStart(&a, &b) })
-	ids := make(map[fact.ID]bool, len(h.Pieces))
-	for _, p := range h.Pieces {
-		ids[p.ID] = true
-		h.Versions = append(h.Versions, p)
+	now := make(map[fact.ID]*fact.Fact, len(h.Pieces))
+	for i := range h.Pieces {
+		now[h.Pieces[i].ID] = &h.Pieces[i]
+		h.Versions = append(h.Versions, h.Pieces[i])
 	}
 	err = scanVersions(v.snap, s.versions(f.Subject, f.Predicate, axisRecorded), fact.NoInstant, func(_ byte, w *version) error {
-		if ids[w.f.ID] {
-			h.Versions = append(h.Versions, w.f)
+		if p := now[w.id]; p != nil {
+			h.Versions = append(h.Versions, w.of(p))
 		}
 		return ctx.Err()
 	})

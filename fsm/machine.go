@@ -24,8 +24,8 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes bounds one memtable; 0 = 32 MiB.
 	MemTableBytes uint64
-	// Fatal is called when Pebble cannot go on, as on a full disk; it must not
-	// return. nil panics.
+	// Fatal is called with one line when the store cannot go on, as on a full
+	// disk, from whatever goroutine met it; it must not return. nil panics.
 	Fatal func(message string)
 	// Tune may change the Pebble options last; tests use it to give the same
 	// history other weather.
@@ -66,7 +66,7 @@ var ErrClosed = fact.Errorf(fact.Closed, "the store is closed")
 
 const (
 	defaultCacheBytes    = 256 << 20
-	defaultMemTableBytes = 32 << 20
+	defaultMemTableBytes = 64 << 20
 )
 
 // Open opens the state machine's store, or makes an empty one.
@@ -113,6 +113,7 @@ func (m *Machine) open() error {
 }
 
 func (m *Machine) pebbleOptions() *pebble.Options {
+	logger := pebbleLogger{m.options.Logger, m.options.Fatal}
 	o := &pebble.Options{
 		FS:                          m.fs,
 		Cache:                       m.cache,
@@ -123,7 +124,8 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1000,
-		Logger:                      pebbleLogger{m.options.Logger, m.options.Fatal},
+		Logger:                      logger,
+		EventListener:               &pebble.EventListener{DataCorruption: logger.damaged},
 	}
 	if o.MemTableSize == 0 {
 		o.MemTableSize = defaultMemTableBytes
@@ -135,6 +137,7 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 	if m.options.Tune != nil {
 		m.options.Tune(o)
 	}
+	o.FS = watchedFS{o.FS, m.options.Fatal}
 	return o
 }
 
@@ -191,33 +194,6 @@ func (m *Machine) Close() error {
 func (m *Machine) announce() {
 	close(m.changed)
 	m.changed = make(chan struct{})
-}
-
-// pebbleLogger passes Pebble's messages on.
-type pebbleLogger struct {
-	to    *slog.Logger
-	fatal func(message string)
-}
-
-func (l pebbleLogger) Infof(format string, args ...any) {
-	if l.to != nil {
-		l.to.Debug("pebble", "message", fmt.Sprintf(format, args...))
-	}
-}
-
-func (l pebbleLogger) Errorf(format string, args ...any) {
-	if l.to != nil {
-		l.to.Error("pebble", "message", fmt.Sprintf(format, args...))
-	}
-}
-
-// Fatalf is called by Pebble when it cannot go on; there is no way to return.
-func (l pebbleLogger) Fatalf(format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	if l.fatal != nil {
-		l.fatal(message)
-	}
-	panic("pebble: " + message)
 }
 
 // get reads one key; nil, nil when it is not there. The bytes are a copy.

@@ -217,19 +217,11 @@ func (l *ledger) erase(s space, subject string, rows []*row) error {
 		return err
 	}
 	for ok := it.First(); ok; ok = it.Next() {
-		tail := it.Key()[len(it.Key())-24:]
-		if !ids[idAtEnd(tail[:16])] {
+		id, tx := versionOf(it.Key())
+		if !ids[id] {
 			continue
 		}
-		b, err := it.ValueAndErr()
-		if err != nil {
-			return storageError("read a version", err)
-		}
-		v, err := decodeVersion(b)
-		if err != nil {
-			return err
-		}
-		txs = append(txs, v.f.Tx)
+		txs = append(txs, tx)
 		if err := l.batch.Delete(bytes.Clone(it.Key()), nil); err != nil {
 			return err
 		}

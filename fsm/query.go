@@ -87,9 +87,15 @@ func (s *selector) sees(f *fact.Fact) bool {
 // saw reports whether a version that was replaced since was current then.
 func (s *selector) saw(v *version) bool {
 	if s.known {
-		return v.f.VersionKnownAt <= s.recorded && s.recorded < v.end.known
+		return v.known <= s.recorded && s.recorded < v.end.known
 	}
-	return v.f.Tx <= s.tx && s.tx < v.end.tx
+	return v.tx <= s.tx && s.tx < v.end.tx
+}
+
+// mayAccept applies the filters that a version alone can be judged by.
+func (s *selector) mayAccept(v *version) bool {
+	return s.statuses.Has(v.status) && (!s.q.TxGtGiven || v.tx > s.q.TxGt) &&
+		(!s.stabs() || v.from <= s.at && s.at < v.until)
 }
 
 // accepts applies every filter to a version that is seen.
@@ -232,11 +238,26 @@ func (r *reading) versions() error {
 		if err := r.step(); err != nil {
 			return err
 		}
-		if sel.onAxis(axis, v) && sel.saw(v) && sel.accepts(&v.f) {
-			r.into.add(&v.f)
+		if !sel.onAxis(axis, v) || !sel.saw(v) || !sel.mayAccept(v) {
+			return nil
 		}
-		return nil
+		return r.addVersion(v)
 	})
+}
+
+// addVersion adds a past version, if the filters accept the fact that it was.
+func (r *reading) addVersion(v *version) error {
+	now, err := readFact(r.v.snap, r.space, v.id)
+	if err != nil {
+		return err
+	}
+	if now == nil {
+		return fact.Errorf(fact.StorageCorruption, "a version names fact %s, which is not there", v.id)
+	}
+	if f := v.of(now); r.sel.accepts(&f) {
+		r.into.add(&f)
+	}
+	return nil
 }
 
 // onAxis lets a version that lies on both axes count once: on that of known
@@ -245,7 +266,7 @@ func (s *selector) onAxis(axis byte, v *version) bool {
 	if !s.known {
 		return axis == axisRecorded
 	}
-	both := v.f.VersionKnownAt != v.f.VersionAt || v.end.known != v.end.at
+	both := v.known != v.at || v.end.known != v.end.at
 	return both == (axis == axisKnown)
 }
 
@@ -309,8 +330,11 @@ func (r *reading) consider(f *fact.Fact) error {
 	prefix := r.space.versions(f.Subject, f.Predicate, axisRecorded)
 	prefix = prefix[:len(prefix)-1]
 	return scanVersions(r.v.snap, prefix, sel.recorded, func(axis byte, v *version) error {
-		if v.f.ID == f.ID && sel.onAxis(axis, v) && sel.saw(v) && sel.accepts(&v.f) {
-			r.into.add(&v.f)
+		if v.id != f.ID || !sel.onAxis(axis, v) || !sel.saw(v) {
+			return nil
+		}
+		if was := v.of(f); sel.accepts(&was) {
+			r.into.add(&was)
 		}
 		return nil
 	})

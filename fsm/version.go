@@ -4,47 +4,101 @@ import (
 	"encoding/binary"
 
 	"abagraph/fact"
-	"abagraph/log/entry"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// version is a fact as it was until another tx changed it.
+// version is what a fact was until another tx changed it: the few fields that
+// ever change. The others are those of its row.
 type version struct {
-	f   fact.Fact
-	end versionEnd
+	id           fact.ID
+	tx           uint64
+	status       fact.Status
+	pending      bool
+	promoted     bool
+	from, until  fact.Instant
+	at, known    fact.Instant
+	supersededBy fact.ID
+	end          versionEnd
 }
+
+// The flags of a version's bytes.
+const (
+	versionPending = 1 << iota
+	versionPromoted
+	versionOpen
+	versionEnded // by another fact, whose id follows
+)
 
 func encodeVersion(f *fact.Fact, end versionEnd) []byte {
-	b := make([]byte, 0, 320)
+	flags := byte(0)
+	set := func(flag byte, on bool) {
+		if on {
+			flags |= flag
+		}
+	}
+	set(versionPending, f.Pending)
+	set(versionPromoted, f.Promoted)
+	set(versionOpen, f.ValidUntil == fact.Forever)
+	set(versionEnded, !f.SupersededBy.IsZero())
+	b := append(make([]byte, 0, 80), byte(f.Status), flags)
 	b = binary.AppendUvarint(b, end.tx)
-	b = binary.AppendVarint(b, int64(end.at))
-	b = binary.AppendVarint(b, int64(end.known))
-	return entry.AppendFact(b, f)
+	for _, t := range []fact.Instant{end.at, end.known, f.VersionAt, f.VersionKnownAt, f.ValidFrom} {
+		b = binary.AppendVarint(b, int64(t))
+	}
+	if f.ValidUntil != fact.Forever {
+		b = binary.AppendVarint(b, int64(f.ValidUntil))
+	}
+	if !f.SupersededBy.IsZero() {
+		b = append(b, f.SupersededBy[:]...)
+	}
+	return b
 }
 
-func decodeVersion(b []byte) (version, error) {
-	bad := fact.Errorf(fact.StorageCorruption, "a version cannot be read")
+// decodeVersion reads a version; its id and tx stand at the end of its key.
+func decodeVersion(k, b []byte) (version, error) {
 	var v version
-	tx, n := binary.Uvarint(b)
+	bad := fact.Errorf(fact.StorageCorruption, "a version cannot be read")
+	if len(k) < versionTail || len(b) < 2 {
+		return v, bad
+	}
+	v.id, v.tx = versionOf(k)
+	v.status = fact.Status(b[0])
+	flags := b[1]
+	v.pending, v.promoted = flags&versionPending != 0, flags&versionPromoted != 0
+	tx, n := binary.Uvarint(b[2:])
 	if n <= 0 {
 		return v, bad
 	}
-	b = b[n:]
-	at, n := binary.Varint(b)
-	if n <= 0 {
-		return v, bad
+	v.end.tx, b = tx, b[2+n:]
+	times := []*fact.Instant{&v.end.at, &v.end.known, &v.at, &v.known, &v.from}
+	v.until = fact.Forever
+	if flags&versionOpen == 0 {
+		times = append(times, &v.until)
 	}
-	b = b[n:]
-	known, n := binary.Varint(b)
-	if n <= 0 {
-		return v, bad
+	for _, t := range times {
+		at, n := binary.Varint(b)
+		if n <= 0 {
+			return v, bad
+		}
+		*t, b = fact.Instant(at), b[n:]
 	}
-	f, err := entry.DecodeFact(b[n:])
-	if err != nil {
-		return v, bad
+	if flags&versionEnded != 0 {
+		if len(b) < len(v.supersededBy) {
+			return v, bad
+		}
+		copy(v.supersededBy[:], b)
 	}
-	return version{f, versionEnd{tx, fact.Instant(at), fact.Instant(known)}}, nil
+	return v, nil
+}
+
+// of returns the fact as it was, given what it is now.
+func (v *version) of(now *fact.Fact) fact.Fact {
+	f := *now
+	f.Tx, f.Status, f.Pending, f.Promoted = v.tx, v.status, v.pending, v.promoted
+	f.ValidFrom, f.ValidUntil = v.from, v.until
+	f.VersionAt, f.VersionKnownAt, f.SupersededBy = v.at, v.known, v.supersededBy
+	return f
 }
 
 // versionTail is the length of bucket, start, end, id and tx at the end of a key.
@@ -69,11 +123,11 @@ func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(ax
 		if err != nil {
 			return storageError("read a version", err)
 		}
-		v, err := decodeVersion(b)
+		k := it.Key()
+		v, err := decodeVersion(k, b)
 		if err != nil {
 			return err
 		}
-		k := it.Key()
 		return visit(k[len(k)-versionTail-1], &v)
 	})
 }
@@ -89,8 +143,9 @@ func versionAt(r pebble.Reader, s space, now *fact.Fact, tx uint64, recorded fac
 	}
 	var found *fact.Fact
 	err := scanVersions(r, s.versions(now.Subject, now.Predicate, axisRecorded), recorded, func(_ byte, v *version) error {
-		if v.f.ID == now.ID && v.f.Tx <= tx && tx < v.end.tx {
-			found = &v.f
+		if v.id == now.ID && v.tx <= tx && tx < v.end.tx {
+			f := v.of(now)
+			found = &f
 		}
 		return nil
 	})
