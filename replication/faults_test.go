@@ -318,7 +318,7 @@ func TestLogThatCannotBeWrittenStopsTheNode(t *testing.T) {
 		t.Fatalf("got %v: the outcome is not known", err)
 	}
 	<-m.Failed()
-	if err := m.Err(); err == nil || !strings.Contains(err.Error(), "to the log") {
+	if err := m.Err(); err == nil || !strings.Contains(err.Error(), "the log") {
 		t.Fatalf("the reason is %v", err)
 	}
 }

@@ -30,6 +30,7 @@ const inMemory = ":memory:"
 
 // node is everything that one server is made of.
 type node struct {
+	die     func(line string) // ends the process: the store cannot go on
 	server  *httpd.Server
 	dir     *rlog.Dir // nil in memory
 	machine *fsm.Machine
@@ -39,8 +40,8 @@ type node struct {
 // openNode wires state machine, replication, memory and HTTP. The port is taken
 // first and the data directory claimed second, so that neither a port in use
 // nor a refused configuration touches data.
-func openNode(s settings, logger *slog.Logger, window *events.Window) (_ *node, err error) {
-	n := &node{}
+func openNode(s settings, logger *slog.Logger, window *events.Window, die func(line string)) (_ *node, err error) {
+	n := &node{die: die}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close(s.seconds("shutdown_secs")))
@@ -91,7 +92,7 @@ func serverConfig(s settings, door *memory.Service, logger *slog.Logger, window 
 
 // openData claims the data directory and opens the state machine.
 func (n *node) openData(s settings, logger *slog.Logger) (err error) {
-	options := fsm.Options{Logger: logger, CacheBytes: s.number("cache_bytes")}
+	options := fsm.Options{Logger: logger, CacheBytes: s.number("cache_bytes"), Fatal: n.die}
 	if data := s.get("data"); data != inMemory {
 		if n.dir, err = rlog.Claim(data); err != nil {
 			return err

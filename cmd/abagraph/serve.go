@@ -49,7 +49,7 @@ SIGTERM end it in order; a second one at once.`,
 func (a *app) serve(ctx context.Context, s settings) error {
 	window := events.NewWindow(nil)
 	logger := slog.New(window.Handler(events.NewLines(a.err, a.logLevel(s))))
-	n, err := openNode(s, logger, window)
+	n, err := openNode(s, logger, window, a.die)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,11 +25,25 @@ type world struct {
 	outTerminal bool
 	errTerminal bool
 	width       func() int
+	// exit ends the process from a goroutine that cannot return.
+	exit func(code int)
+	told sync.Once
+}
+
+// last writes the line that says why the process ends: the first one counts.
+func (w *world) last(line string) {
+	w.told.Do(func() { fmt.Fprintln(w.err, line) })
+}
+
+// die ends the process with that line.
+func (w *world) die(line string) {
+	w.last(line)
+	w.exit(1)
 }
 
 func osWorld() *world {
 	return &world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, home: os.UserHomeDir,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, home: os.UserHomeDir, exit: os.Exit,
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		width: func() int {
 			width, _, err := term.GetSize(int(os.Stdout.Fd()))
@@ -57,7 +72,7 @@ func run(ctx context.Context, w *world, args []string) int {
 		fmt.Fprintln(w.err, "interrupted")
 		return 130
 	}
-	fmt.Fprintln(w.err, oneLine(err))
+	w.last(oneLine(err))
 	return 1
 }
 

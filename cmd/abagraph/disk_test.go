@@ -1,0 +1,82 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"abagraph/client"
+	"abagraph/fact"
+)
+
+// fileLimit, set in a program's environment, is how many bytes a file of its may
+// have: what a full disk says to whoever writes, this says too.
+const fileLimit = "ABAGRAPH_TEST_FILE_LIMIT"
+
+func init() {
+	text := os.Getenv(fileLimit)
+	if text == "" {
+		return
+	}
+	most, err := strconv.ParseUint(text, 10, 64)
+	if err == nil {
+		err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: most})
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// launchWithin starts a server whose files may have so many bytes.
+func launchWithin(t *testing.T, bytes int, args ...string) *process {
+	t.Helper()
+	command := program(t, append([]string{"serve", "--bind", "127.0.0.1:0"}, args...)...)
+	command.Env = append(command.Env, fmt.Sprintf("%s=%d", fileLimit, bytes))
+	return launchAs(t, command)
+}
+
+// TestServeOnAFullDisk: a node that can write no more says so in one line and
+// ends, while it runs and when it starts; with room again it has everything that
+// it acknowledged.
+func TestServeOnAFullDisk(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	p := launchWithin(t, 20<<20, "--data", data).up()
+	c, err := client.New(p.url, client.WithRetry(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	large, kept := strings.Repeat("0123456789abcdef", 60<<10), 0
+	for ; ; kept++ {
+		_, err := c.Assert(t.Context(), client.Assert{Subject: fmt.Sprint("Page:", kept), Predicate: "text", Object: fact.TextObject(large)}, client.Write{})
+		if err != nil {
+			break
+		}
+		if kept > 100 {
+			t.Fatal("the disk never filled")
+		}
+	}
+	if kept == 0 {
+		t.Fatal("nothing was written before the disk was full")
+	}
+	if said := p.refused(); !strings.Contains(said, "file too large") || strings.Contains(said, "goroutine") {
+		t.Errorf("a full disk while it runs: %q", said)
+	}
+	if said := launchWithin(t, 1<<10, "--data", data).refused(); !strings.Contains(said, "file too large") {
+		t.Errorf("a full disk at the start: %q", said)
+	}
+	again := launch(t, "--bind", "127.0.0.1:0", "--data", data).up()
+	for i := range kept {
+		page, err := again.client().Facts(t.Context(), client.FactQuery{Subject: fmt.Sprint("Page:", i)})
+		if err != nil || len(page.Facts) != 1 {
+			t.Fatalf("acknowledged write %d of %d: %v, %v", i, kept, page, err)
+		}
+	}
+	again.stop()
+}
