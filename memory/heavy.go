@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 
 	"abagraph/fact"
 )
@@ -18,8 +19,11 @@ func (h heavy) enter(ctx context.Context) error {
 	case h <- struct{}{}:
 		return nil
 	case <-ctx.Done():
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fact.Errorf(fact.Timeout, "the read timed out while others that look at the whole graph were under way")
 	}
+	return ctx.Err()
 }
 
 func (h heavy) leave() { <-h }

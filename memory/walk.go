@@ -17,15 +17,15 @@ const (
 type WalkQuery struct {
 	Read
 	Start      string
-	Depth      int // edges from the start; 0 = the start alone
+	Depth      int // edges from the start, 0 … MaxWalkDepth; 0 = the start alone
 	Direction  Direction
 	Predicates []string // edges that are followed; empty = any
 }
 
 // Walk is what was reached, breadth first: each node once, at its shortest
 // distance, and each edge once. Limited tells that the walk was cut by the
-// bounds on nodes and edges: what is there is the nearest, and the same each
-// time.
+// bounds on nodes, edges and bytes: what is there is the nearest, and the same
+// each time.
 type Walk struct {
 	Start   string
 	Reached []string
@@ -33,7 +33,8 @@ type Walk struct {
 	Limited bool
 }
 
-// Walk walks the graph that holds at the point in both times that is read.
+// Walk walks the graph that holds at the point in both times that is read. A
+// start that no fact mentions is a warning, not an error.
 func (s *Service) Walk(ctx context.Context, c Caller, q *WalkQuery, trace *Trace) (*Walk, Meta, error) {
 	r, err := s.begin(ctx, c, q.Read, 0, trace)
 	if err != nil {
@@ -46,12 +47,15 @@ func (s *Service) Walk(ctx context.Context, c Caller, q *WalkQuery, trace *Trace
 		return nil, r.meta, err
 	}
 	if len(w.walk.Edges) == 0 {
-		if err := g.warnUnknown(r, q.Start); err != nil {
+		if err := r.warnUnknown(q.Start); err != nil {
 			return nil, r.meta, err
 		}
 	}
+	r.meta.Backfilled = backfilled(w.walk.Edges)
 	trace.Step("execute", "breadth first")
-	trace.Name("walk", "pick by_subject and by_object index → breadth-first walk")
+	trace.Name("walk", "pick "+picks(q.Direction)+" → breadth-first walk")
+	trace.Text("input.start", q.Start)
+	trace.Text("input.direction", q.Direction.String())
 	trace.Int("candidates_scanned", g.scanned)
 	trace.Int("reached", len(w.walk.Reached))
 	trace.Int("edges_emitted", len(w.walk.Edges))
@@ -59,18 +63,9 @@ func (s *Service) Walk(ctx context.Context, c Caller, q *WalkQuery, trace *Trace
 	return w.walk, r.meta, nil
 }
 
-// warnUnknown says so where an answer is empty because nothing is known of a
-// node at the record time that is read.
-func (g *grapher) warnUnknown(r *reading, name string) error {
-	is, err := r.view.IsSubject(r.ctx, r.scope, name, r.at)
-	if err != nil || is {
-		return err
-	}
-	in, err := g.query(r.ctx, fact.Query{Objects: []fact.Object{fact.TextObject(name)}})
-	if err == nil && len(in) == 0 {
-		r.meta.Warnings = append(r.meta.Warnings, "no entity: "+shorten(name))
-	}
-	return err
+// picks names the indexes that a direction reads.
+func picks(d Direction) string {
+	return [...]string{"by_subject index", "by_object index", "by_subject and by_object index"}[d]
 }
 
 type walker struct {
@@ -107,16 +102,17 @@ func (w *walker) expand(ctx context.Context, node string, d Direction) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range edges {
+	for i := range edges {
+		e := &edges[i]
 		if w.edges[e.Fact.ID] {
 			continue
 		}
-		if len(w.walk.Edges) == maxGraphEdges || len(w.walk.Reached) >= maxGraphNodes {
+		if len(w.walk.Edges) == maxGraphEdges || len(w.walk.Reached) >= maxGraphNodes || !w.g.keep(e) {
 			w.walk.Limited = true
 			return nil
 		}
 		w.edges[e.Fact.ID] = true
-		w.walk.Edges = append(w.walk.Edges, e)
+		w.walk.Edges = append(w.walk.Edges, *e)
 		w.reach(e.From)
 		w.reach(e.To)
 	}
