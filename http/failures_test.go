@@ -59,11 +59,15 @@ func (f *faulty) Basis(ctx context.Context, level fact.Level, minTx uint64) (fac
 	return f.Node.Basis(ctx, level, minTx)
 }
 
-func startFaulty(t *testing.T) (*rig, *faulty) {
+func startFaulty(t *testing.T, tune ...func(*memory.Options)) (*rig, *faulty) {
 	t.Helper()
 	f := &faulty{Node: onenode.Start(t), hangs: make(chan struct{}, 1)}
 	r := start(t, "", func(c *httpd.Config) {
-		s, err := memory.New(memory.Options{Engine: f, View: f.View, Timeout: 200 * time.Millisecond})
+		o := memory.Options{Engine: f, View: f.View, Timeout: 200 * time.Millisecond}
+		for _, f := range tune {
+			f(&o)
+		}
+		s, err := memory.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}

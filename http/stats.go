@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"abagraph/fact"
 	"abagraph/internal/events"
 	"abagraph/internal/jsonx"
 )
@@ -32,7 +31,7 @@ func (s *Server) ready(c *call) error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), readyTimeout)
 	defer cancel()
 	if err := s.config.Memory.Ready(ctx); err != nil {
-		return &fact.Error{Code: fact.NoLeader, Message: "this node cannot answer reads now"}
+		return err
 	}
 	c.trace.Name("ready", "read index")
 	c.trace.Step("basis", "linearizable")
@@ -95,9 +94,16 @@ func (s *Server) observability(c *call) error {
 	snapshot := s.config.Window.Snapshot()
 	c.trace.Name("observability", "read the window")
 	c.trace.Int("total_events", int(snapshot.Total))
-	return c.finish(http.StatusOK, appendWindow(c.begin(), &snapshot))
+	b := append(appendWindow(c.begin(), &snapshot), `,"cluster":`...)
+	if cluster, known := s.config.Memory.Cluster(); known {
+		b = appendCluster(b, &cluster)
+	} else {
+		b = append(b, "null"...)
+	}
+	return c.finish(http.StatusOK, append(b, '}'))
 }
 
+// appendWindow appends the window as an object that is left open.
 func appendWindow(b []byte, w *events.Snapshot) []byte {
 	b = append(b, `{"window":"`+windowText+`","uptime_ms":`...)
 	b = strconv.AppendInt(b, w.Uptime.Milliseconds(), 10)
@@ -126,7 +132,7 @@ func appendWindow(b []byte, w *events.Snapshot) []byte {
 		b = jsonx.AppendString(append(b, `,"level":`...), e.Level)
 		b = append(strconv.AppendInt(append(b, `,"age_ms":`...), e.Age.Milliseconds(), 10), '}')
 	}
-	return append(b, ']', '}')
+	return append(b, ']')
 }
 
 func comma(b []byte, i int) []byte {

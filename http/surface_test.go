@@ -166,6 +166,9 @@ func TestStatsHealthObservability(t *testing.T) {
 			t.Errorf("observability lacks %s: %v", field, o)
 		}
 	}
+	if cluster, told := o["cluster"]; !told || cluster != nil {
+		t.Errorf("a server that knows of no cluster tells %v", cluster)
+	}
 	if !strings.Contains(r.logs.String(), `"event":"abagraph.server.start","bind":"127.0.0.1:`) {
 		t.Errorf("no start event: %s", r.logs.String())
 	}

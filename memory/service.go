@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -32,6 +31,8 @@ type Options struct {
 	// RegistryVersion is a number that changes with every change to the tenants
 	// and keys that this node has applied. Without it, the tx stands in.
 	RegistryVersion func() uint64
+	// Cluster reports on this node and its cluster; nil = nothing is known.
+	Cluster func() Cluster
 	// AdminKey is the operator's key; "" turns auth off (C-41).
 	AdminKey string
 	// Threshold is the confidence below which a fact is a candidate (C-7);
@@ -50,6 +51,7 @@ type Service struct {
 	live      func(*fact.Query) (*fact.Page, fact.Position, bool)
 	leads     func() bool
 	version   func() uint64
+	cluster   func() Cluster
 	adminHash [sha256.Size]byte
 	auth      bool
 	threshold float64
@@ -65,7 +67,7 @@ func New(o Options) (*Service, error) {
 		return nil, errors.New("memory: an engine and a view are required")
 	}
 	s := &Service{
-		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion,
+		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion, cluster: o.Cluster,
 		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy),
 	}
 	if s.auth {
@@ -97,12 +99,6 @@ func New(o Options) (*Service, error) {
 
 // Position is where this node stands, without asking anyone.
 func (s *Service) Position() fact.Position { return s.engine.Position() }
-
-// Ready reports an error while this node cannot answer a linearizable read.
-func (s *Service) Ready(ctx context.Context) error {
-	_, err := s.engine.Basis(ctx, fact.Linearizable, 0)
-	return err
-}
 
 // newID makes the id of a fact or key (C-2).
 func (s *Service) newID() fact.ID {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -118,6 +119,7 @@ func (n *Node) peers(applied, tx uint64, leader string) []Peer {
 			out[i].Lag = farthest - out[i].AppliedIndex
 		}
 	}
+	slices.SortFunc(out, func(a, b Peer) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -52,6 +53,42 @@ func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("node %d holds something else than node 0", i)
+		}
+	}
+	checkStatus(t, cluster)
+}
+
+// checkStatus wants every node to name one leader, three members and, now that
+// nobody writes, one digest.
+func checkStatus(t *testing.T, cluster []*process) {
+	t.Helper()
+	var first *client.Cluster
+	for i, p := range cluster {
+		c := p.client()
+		eventually(t, fmt.Sprintf("node %d sees all members with nothing left to do", i), func(ctx context.Context) bool {
+			seen, err := c.Observability(ctx)
+			if err != nil || seen.Cluster == nil || seen.Cluster.LeaderID == nil || len(seen.Cluster.Members) != 3 {
+				return false
+			}
+			for _, m := range seen.Cluster.Members {
+				if !m.Reachable || !m.Voter || *m.Lag != 0 || *m.Tx != seen.Cluster.Tx {
+					return false
+				}
+			}
+			if first == nil {
+				first = seen.Cluster
+			}
+			return seen.Cluster.AppliedIndex == seen.Cluster.CommitIndex && *seen.Cluster.LeaderID == *first.LeaderID
+		})
+		r := shell(t)
+		r.env["ABAGRAPH_URL"] = p.url
+		got := r.object("status")["cluster"].(map[string]any)
+		if got["digest"] != first.Digest || got["tx"] != float64(first.Tx) || got["node_id"] == first.NodeID != (i == 0) {
+			t.Errorf("node %d has status %v, node 0 %+v", i, got, first)
+		}
+		r.terminal = true
+		if out := r.ok("status"); strings.Count(out, "member ") != 3 || !strings.Contains(out, *first.LeaderID+", leads, at tx ") || !strings.Contains(out, first.Digest) {
+			t.Errorf("node %d shows\n%s", i, out)
 		}
 	}
 }

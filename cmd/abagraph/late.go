@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"abagraph/fact"
+	"abagraph/memory"
 )
 
 // late is the engine that memory speaks to. It stands before the node's Raft
@@ -21,3 +22,19 @@ func (l late) Basis(ctx context.Context, level fact.Level, minTx uint64) (fact.B
 func (l late) WaitTx(ctx context.Context, tx uint64) error { return l.node.raft.WaitTx(ctx, tx) }
 
 func (l late) Position() fact.Position { return l.node.machine.Position() }
+
+// Cluster leaves out the addresses that replication knows.
+func (l late) Cluster() memory.Cluster {
+	at := l.node.machine.Position() // first: it is never ahead of what is committed
+	status := l.node.raft.Status()
+	c := memory.Cluster{
+		NodeID: status.ID, State: status.State, LeaderID: status.LeaderID, Term: status.Term,
+		CommitIndex: status.CommitIndex, AppliedIndex: status.CommitIndex - min(status.Lag, status.CommitIndex), At: at,
+	}
+	for _, p := range status.Peers {
+		c.Members = append(c.Members, memory.Member{
+			ID: p.ID, Voter: p.Voter, Leader: p.Leader, Known: p.Reachable, Tx: p.Tx, Lag: p.Lag,
+		})
+	}
+	return c
+}

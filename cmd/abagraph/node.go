@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"abagraph/fact"
 	"abagraph/fsm"
 	httpd "abagraph/http"
 	"abagraph/internal/events"
@@ -75,6 +76,9 @@ func (n *node) openMemory(s settings) (*memory.Service, error) {
 	return memory.New(memory.Options{
 		Engine:    late{n},
 		View:      func() (memory.View, error) { return n.machine.View() },
+		Live:      func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
+		Leads:     func() bool { return n.raft.Leads() },
+		Cluster:   late{n}.Cluster,
 		AdminKey:  s.get("admin_key"),
 		Threshold: &threshold,
 		// Keys are looked up anew only after the registry has changed.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,15 +20,16 @@ type nodeStatus struct {
 	Epoch   string          `json:"epoch,omitempty"`
 	Tenant  string          `json:"tenant,omitempty"`
 	Version string          `json:"version,omitempty"`
-	Node    json.RawMessage `json:"node,omitempty"` // what /api/ready tells beside
+	Cluster *client.Cluster `json:"cluster,omitempty"`
 }
 
 func statusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show whether the node is ready, and where it stands",
-		Long: `Asks the node whether it can answer (/api/ready), and where it stands. The exit
-code is 1 while it is not ready.`,
+		Long: `Asks the node whether it can answer (/api/ready), where it stands, and how it
+sees its cluster: who leads, and how far each member is. Two nodes that name the
+same tx must name the same digest. The exit code is 1 while it is not ready.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
 	}
@@ -43,26 +42,24 @@ func (a *app) status(ctx context.Context) error {
 	}
 	defer c.Close()
 	got := nodeStatus{URL: c.Base()}
-	ready, err := c.Ready(ctx)
+	_, err = c.Ready(ctx)
 	var e *client.Error
 	switch {
 	case err == nil:
-		got.Ready, got.Node = true, ready
+		got.Ready = true
 	case errors.As(err, &e) && e.Status == 503:
 		got.Why = e.Error()
 	default:
 		return err
 	}
-	if stats, err := c.Stats(ctx, client.Read{Consistency: "stale"}); err == nil {
-		got.Tx, got.Epoch, got.Tenant, got.Version = stats.Tx, stats.Epoch, stats.Tenant, stats.Version
-	} else if got.Ready {
+	if err := got.ask(ctx, c); err != nil && got.Ready {
 		return a.explainDenial(err)
 	}
 	raw, err := json.Marshal(got)
 	if err != nil {
 		return fmt.Errorf("write the status: %w", err)
 	}
-	if err := a.answer(&client.Answer{Body: raw}, flatTable); err != nil {
+	if err := a.answer(&client.Answer{Body: raw}, statusTable); err != nil {
 		return err
 	}
 	if !got.Ready {
@@ -71,39 +68,70 @@ func (a *app) status(ctx context.Context) error {
 	return nil
 }
 
-// flatTable shows a JSON object as names and values, nested ones by dotted
-// names.
-func flatTable(t *table, raw []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
+// ask reads what the node tells a caller with a key; a node that is not ready
+// may tell less.
+func (n *nodeStatus) ask(ctx context.Context, c *client.Client) error {
+	seen, err := c.Observability(ctx)
+	if err != nil {
 		return err
 	}
-	flatten(t, "", value)
+	n.Tx, n.Epoch, n.Cluster = seen.Tx, seen.Epoch, seen.Cluster
+	stats, err := c.Stats(ctx, client.Read{Consistency: "stale"})
+	if err != nil {
+		return err
+	}
+	n.Tenant, n.Version = stats.Tenant, stats.Version
 	return nil
 }
 
-func flatten(t *table, name string, value any) {
-	dot := name
-	if dot != "" {
-		dot += "."
+// statusTable shows the node as names and values, and the members below it, a
+// line each.
+func statusTable(t *table, raw []byte) error {
+	var got nodeStatus
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return err
 	}
-	switch v := value.(type) {
-	case map[string]any:
-		names := make([]string, 0, len(v))
-		for key := range v {
-			names = append(names, key)
+	t.row("url", got.URL)
+	t.row("ready", fmt.Sprint(got.Ready))
+	for _, row := range [...][2]string{{"why", got.Why}, {"version", got.Version}, {"tenant", got.Tenant}, {"epoch", got.Epoch}} {
+		if row[1] != "" {
+			t.row(row[0], row[1])
 		}
-		slices.Sort(names)
-		for _, key := range names {
-			flatten(t, dot+key, v[key])
-		}
-	case []any:
-		for i, one := range v {
-			flatten(t, fmt.Sprintf("%s%d", dot, i), one)
-		}
-	default:
-		t.row(name, fmt.Sprint(v))
 	}
+	if got.Cluster != nil {
+		clusterTable(t, got.Cluster)
+	}
+	return nil
+}
+
+func clusterTable(t *table, c *client.Cluster) {
+	leader := "none known"
+	if c.LeaderID != nil {
+		leader = *c.LeaderID
+	}
+	t.row("node", c.NodeID)
+	t.row("state", c.State)
+	t.row("leader", leader)
+	t.row("term", fmt.Sprint(c.Term))
+	t.row("log", fmt.Sprintf("committed to entry %d, applied to entry %d", c.CommitIndex, c.AppliedIndex))
+	t.row("tx", fmt.Sprint(c.Tx))
+	t.row("digest", c.Digest)
+	for i := range c.Members {
+		t.row("member", memberLine(&c.Members[i]))
+	}
+}
+
+// memberLine tells of one member.
+func memberLine(m *client.Member) string {
+	line := m.ID
+	if m.Leader {
+		line += ", leads"
+	}
+	if !m.Voter {
+		line += ", does not vote yet"
+	}
+	if !m.Reachable || m.Tx == nil || m.Lag == nil {
+		return line + ", does not answer"
+	}
+	return line + fmt.Sprintf(", at tx %d, %d entries behind", *m.Tx, *m.Lag)
 }
