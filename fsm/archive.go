@@ -234,7 +234,8 @@ func (u *unpacker) content(name string, size int64) error {
 	if err != nil {
 		return fmt.Errorf("unpack an archive: %w", err)
 	}
-	n, err := io.Copy(io.MultiWriter(f, u.sum), io.LimitReader(u.from, size))
+	// The sum comes first: a file may change the buffer that it is given.
+	n, err := io.Copy(io.MultiWriter(u.sum, f), io.LimitReader(u.from, size))
 	switch {
 	case err != nil:
 		err = fmt.Errorf("unpack an archive: %w", err)

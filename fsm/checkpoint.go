@@ -13,20 +13,35 @@ import (
 func (m *Machine) FS() vfs.FS { return m.fs }
 
 // Checkpoint writes exactly the applied state into a directory that must not
-// exist yet. Files are shared with the store by hard links, so that it costs
-// little; what was applied is flushed and synced first, for Raft may drop the
-// log before it. It must not run beside Apply.
+// exist yet. Files are shared with the store by hard links; only the write-ahead
+// log of what was not flushed is copied, synced, for Raft may drop its own log
+// before it. Flush just before makes that copy small. It must not run beside
+// Apply.
 func (m *Machine) Checkpoint(dir string) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.closed {
 		return ErrClosed
 	}
-	if err := m.db.Flush(); err != nil {
-		return fmt.Errorf("flush the index store: %w", err)
-	}
 	if err := m.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
 		return fmt.Errorf("write a checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Flush writes what is in memory to the store's files, beside Apply and readers.
+func (m *Machine) Flush() error {
+	m.mu.RLock()
+	if m.closed {
+		m.mu.RUnlock()
+		return ErrClosed
+	}
+	m.views.Add(1)
+	db := m.db
+	m.mu.RUnlock()
+	defer m.views.Done()
+	if err := db.Flush(); err != nil {
+		return storageError("flush the index store", err)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ const (
 const (
 	famEvent      = 'X' // tx, n → event
 	famDue        = 'D' // instant, id → ""
-	famExpired    = 'E' // subject, tx, n → "" : where the expiry of its facts is told
+	famExpired    = 'E' // subject, tx, n → "" : the events of its facts that expired
 	famOutcome    = 'I' // hash of (key, method, path) → outcome
 	famOutcomeAge = 'J' // record time, the same hash → ""
 )

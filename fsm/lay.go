@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -24,12 +25,14 @@ func (t *txn) assert(a *fact.Assert) (res fact.AssertResult, refused *fact.Error
 	if refused != nil {
 		return res, refused, nil
 	}
-	there, err := t.l.find(t.space, a.ID)
-	if err != nil {
-		return res, nil, err
-	}
-	if there != nil {
-		return res, conflict([]*fact.Fact{&there.f}, "%d fact has this id already"), nil
+	if bytes.Compare(a.ID[:], t.l.state.MaxID[:]) <= 0 {
+		there, err := t.l.find(t.space, a.ID)
+		if err != nil {
+			return res, nil, err
+		}
+		if there != nil {
+			return res, conflict([]*fact.Fact{&there.f}, "%d fact has this id already"), nil
+		}
 	}
 	if !t.req.Explain {
 		return t.place(c)

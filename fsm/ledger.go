@@ -43,6 +43,8 @@ type row struct {
 	past  []fact.Fact
 	ends  []versionEnd // when each of past ended
 	gone  bool         // deleted, or never made because its request was refused
+	// purged marks a deleted row of which not even events remain.
+	purged bool
 }
 
 // versionEnd is the tx and the times at which a version was replaced.

@@ -80,14 +80,14 @@ func (l *ledger) flush() error {
 		}
 	}
 	for _, e := range l.events {
-		if e.row.gone && e.op != fact.OpExpire {
-			continue // purged or expired later in the same call
+		if e.op == 0 || e.row.purged {
+			continue // purged later in the same call
 		}
 		key := appendUint(e.space.events(e.tx), uint64(e.n))
 		if err := l.batch.Set(key, e.bytes, nil); err != nil {
 			return err
 		}
-		if e.op != fact.OpExpire {
+		if e.op != fact.OpExpire && !e.row.gone {
 			continue
 		}
 		place := append(e.space.expiries(e.row.f.Subject), key[len(key)-16:]...)

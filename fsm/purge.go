@@ -90,8 +90,10 @@ func (l *ledger) purgeTenant(s space, p *fact.Purge) (uint64, error) {
 		}
 		for _, r := range rows {
 			gone[r.f.ID] = true
+			r.purged = true
 		}
-		if err := l.erase(s, subject, rows); err != nil {
+		forget := func(key []byte) error { return l.batch.Delete(key, nil) }
+		if err := l.erase(s, subject, rows, forget); err != nil {
 			return 0, err
 		}
 		n += uint64(len(rows))
@@ -203,8 +205,9 @@ func (l *ledger) rowsOf(s space, subject string) ([]*row, error) {
 	return rows, nil
 }
 
-// erase deletes rows of one subject for good, with their versions and events.
-func (l *ledger) erase(s space, subject string, rows []*row) error {
+// erase deletes rows of one subject for good, with their versions. What becomes
+// of the events that tell of them is the caller's.
+func (l *ledger) erase(s space, subject string, rows []*row, event func(key []byte) error) error {
 	ids := make(map[fact.ID]bool, len(rows))
 	var txs []uint64
 	for _, r := range rows {
@@ -235,11 +238,11 @@ func (l *ledger) erase(s space, subject string, rows []*row) error {
 	}
 	l.emptied = append(l.emptied, lineKey{space: s, subject: subject})
 	slices.Sort(txs)
-	return l.forgetEvents(s, slices.Compact(txs), ids)
+	return l.eachEvent(s, slices.Compact(txs), ids, event)
 }
 
-// forgetEvents deletes the events of some facts at some txs.
-func (l *ledger) forgetEvents(s space, txs []uint64, ids map[fact.ID]bool) error {
+// eachEvent visits the events of some facts at some txs.
+func (l *ledger) eachEvent(s space, txs []uint64, ids map[fact.ID]bool, visit func(key []byte) error) error {
 	for _, tx := range txs {
 		prefix := s.events(tx)
 		it, err := l.seek(prefix, successor(prefix))
@@ -256,7 +259,7 @@ func (l *ledger) forgetEvents(s space, txs []uint64, ids map[fact.ID]bool) error
 				return err
 			}
 			if ids[e.id] {
-				if err := l.batch.Delete(bytes.Clone(it.Key()), nil); err != nil {
+				if err := visit(bytes.Clone(it.Key())); err != nil {
 					return err
 				}
 			}
@@ -268,10 +271,10 @@ func (l *ledger) forgetEvents(s space, txs []uint64, ids map[fact.ID]bool) error
 	return nil
 }
 
-// forgetExpiries deletes what is still told of facts that expired before.
+// forgetExpiries deletes what the events still tell of facts that expired before.
 func (l *ledger) forgetExpiries(s space, p *fact.Purge) error {
 	for i := range l.events {
-		if e := &l.events[i]; e.op == fact.OpExpire && e.space.tenant == s.tenant && selects(p, e.row.f.Subject) {
+		if e := &l.events[i]; e.row.gone && e.space.tenant == s.tenant && selects(p, e.row.f.Subject) {
 			e.op = 0 // told by nobody any more
 		}
 	}

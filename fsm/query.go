@@ -163,6 +163,9 @@ type reading struct {
 func (r *reading) run() error {
 	r.into.begin()
 	if r.sel.q.Subject == "" {
+		if r.sel.past && !r.sel.known && r.sel.q.TxGtGiven {
+			return r.byEvents()
+		}
 		return r.byOrder()
 	}
 	if done, err := r.hot(); done || err != nil {

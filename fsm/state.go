@@ -34,6 +34,9 @@ type state struct {
 	// the tenants and keys.
 	Purge    uint64 `json:",omitempty"`
 	Registry uint64 `json:",omitempty"`
+	// MaxID is the greatest id that any fact was ever given: a greater one is
+	// new for certain.
+	MaxID fact.ID
 }
 
 func (s *state) position() fact.Position {

@@ -118,7 +118,12 @@ func (l *ledger) settleDue(tenant string, rows []*row, now fact.Instant, report 
 		}
 		t.touch(r)
 		t.tell(fact.OpExpire, r)
-		if err := l.erase(r.space, r.f.Subject, []*row{r}); err != nil {
+		// The events stay: they also tell what the fact did to others. Where they
+		// are is noted, so that a purge of the subject finds them.
+		note := func(key []byte) error {
+			return l.batch.Set(append(r.space.expiries(r.f.Subject), key[len(key)-16:]...), nil, nil)
+		}
+		if err := l.erase(r.space, r.f.Subject, []*row{r}, note); err != nil {
 			return err
 		}
 		report.Removed++

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
@@ -98,6 +99,9 @@ func (t *txn) create(f fact.Fact) *row {
 	f.Tx, f.FirstTx = t.tx, t.tx
 	f.VersionAt, f.RecordedAt = t.now, t.now
 	f.VersionKnownAt = t.versionKnown()
+	if bytes.Compare(f.ID[:], t.l.state.MaxID[:]) > 0 {
+		t.l.state.MaxID = f.ID
+	}
 	r := &row{space: t.space, f: f}
 	t.l.adopt(r)
 	t.undo = append(t.undo, undoStep{row: r, gone: true})

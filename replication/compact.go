@@ -50,6 +50,10 @@ func (n *Node) Snapshot() error {
 	if err := n.raft.ReloadConfig(reload); err != nil {
 		return fmt.Errorf("set how much of the log is kept: %w", err)
 	}
+	// Apply waits for the checkpoint: it is quick where little is left to flush.
+	if err := n.machine.Flush(); err != nil {
+		return err
+	}
 	err := n.raft.Snapshot().Error()
 	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		return nil

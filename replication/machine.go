@@ -25,6 +25,8 @@ type StateMachine interface {
 	// when it returns; RestoreDir replaces the state by one, whole or not at
 	// all.
 	Checkpoint(dir string) error
+	// Flush writes to disk what can be written before a Checkpoint, beside Apply.
+	Flush() error
 	// Cleaned waits until what was purged has left the machine's files (C-56).
 	Cleaned(ctx context.Context) error
 	RestoreDir(dir string) error

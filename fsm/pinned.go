@@ -1,0 +1,76 @@
+package fsm
+
+import (
+	"slices"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// byEvents reads a page of a pinned state in the order of transactions: what a
+// tx touched is told by its events, and counts where no later tx up to the
+// pinned one touched it again. A page costs what lies between its two ends.
+func (r *reading) byEvents() error {
+	q := r.sel.q
+	if q.TxGt >= r.sel.tx {
+		return nil
+	}
+	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: r.space.events(q.TxGt + 1), UpperBound: r.space.events(r.sel.tx + 1)})
+	if err != nil {
+		return storageError("open an iterator", err)
+	}
+	defer it.Close()
+	var of uint64
+	var touched []fact.ID
+	for ok := it.First(); ok; ok = it.Next() {
+		if tx := eventTx(it.Key()); tx != of {
+			if err := r.addTouched(of, touched); err != nil {
+				return err
+			}
+			if r.into.full(tx) {
+				r.into.limitHit = true
+				return nil
+			}
+			of, touched = tx, touched[:0]
+		}
+		b, err := it.ValueAndErr()
+		if err != nil {
+			return storageError("read an event", err)
+		}
+		e, err := decodeEvent(b)
+		if err != nil {
+			return err
+		}
+		touched = append(append(touched, e.id), e.others...)
+	}
+	if err := it.Error(); err != nil {
+		return storageError("read the events", err)
+	}
+	return r.addTouched(of, touched)
+}
+
+// addTouched adds the facts that a tx touched last, as seen from the pinned one.
+func (r *reading) addTouched(tx uint64, ids []fact.ID) error {
+	slices.SortFunc(ids, func(a, b fact.ID) int { return slices.Compare(a[:], b[:]) })
+	for _, id := range slices.Compact(ids) {
+		if err := r.step(); err != nil {
+			return err
+		}
+		now, err := readFact(r.v.snap, r.space, id)
+		if err != nil {
+			return err
+		}
+		if now == nil {
+			continue // deleted since
+		}
+		was, err := versionAt(r.v.snap, r.space, now, r.sel.tx, r.sel.recorded)
+		if err != nil {
+			return err
+		}
+		if was != nil && was.Tx == tx && r.sel.accepts(was) {
+			r.into.add(was)
+		}
+	}
+	return nil
+}
