@@ -88,7 +88,7 @@ func (c *Cluster) whoDialled(conn net.Conn) (string, error) {
 // Voter waits until a leader has told that a node got a vote, once more than
 // Voter has seen before. It is for a node that was just started with no data.
 func (c *Cluster) Voter(ctx context.Context, n *Node) error {
-	words := []string{`"event":"membership changed"`, `"node":"` + n.Name + `"`, `"voter":true`}
+	words := []string{`"event":"abagraph.cluster.membership"`, `"node":"` + n.Name + `"`, `"voter":true`}
 	marks := c.votes[n.Name]
 	return n.await(ctx, "has a vote", func(context.Context) bool {
 		count := c.countLines(words...)

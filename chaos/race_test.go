@@ -159,7 +159,7 @@ func (w *world) warnings() string {
 		w.must("read a node's output", err)
 		for line := range strings.Lines(text) {
 			loud := strings.Contains(line, `"level":"warn"`) || strings.Contains(line, `"level":"error"`)
-			if loud && !strings.Contains(line, `"event":"raft: `) {
+			if loud && !strings.Contains(line, `"event":"abagraph.raft"`) {
 				b.WriteString(n.Name + ": " + line)
 			}
 		}

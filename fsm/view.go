@@ -50,7 +50,7 @@ func (m *Machine) View() (*View, error) {
 func (v *View) Close() {
 	v.once.Do(func() {
 		if err := v.snap.Close(); err != nil && v.m.options.Logger != nil {
-			v.m.options.Logger.Error("close a view", "error", err.Error())
+			v.m.options.Logger.Error("abagraph.store.view_error", "error", err.Error())
 		}
 		v.m.views.Done()
 	})

@@ -133,7 +133,7 @@ func (c *checkpoint) Persist(sink raft.SnapshotSink) error {
 // Release removes what was not moved.
 func (c *checkpoint) Release() {
 	if err := c.adapter.machine.FS().RemoveAll(c.dir); err != nil {
-		c.adapter.node.logger.Error("a checkpoint cannot be removed", "error", err)
+		c.adapter.node.logger.Error("abagraph.snapshot.cleanup_error", "error", err)
 	}
 }
 
@@ -145,7 +145,7 @@ func (a *adapter) Restore(from io.ReadCloser) error {
 	err := a.restore(from)
 	if err != nil {
 		a.node.problem.Store(&problem{what: fmt.Sprintf("a snapshot could not be restored: %v", err)})
-		a.node.logger.Error("a snapshot could not be restored; the state is as before", "error", err)
+		a.node.logger.Error("abagraph.snapshot.restore_error", "error", err)
 		return err
 	}
 	a.node.problem.Store(nil)
@@ -193,6 +193,6 @@ func (a *adapter) catchUp() error {
 	if err := errors.Join(a.restore(from), from.Close()); err != nil {
 		return fmt.Errorf("restore the newest snapshot, which this node's state lies below: %w", err)
 	}
-	a.node.logger.Info("state restored from the newest snapshot", "index", newest.Raft.Index)
+	a.node.logger.Info("abagraph.snapshot.restored", "index", newest.Raft.Index)
 	return nil
 }

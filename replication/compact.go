@@ -32,7 +32,7 @@ func (n *Node) watchLog(ctx context.Context) {
 			continue
 		}
 		if err := n.Snapshot(); err != nil {
-			n.logger.Warn("take a snapshot", "error", err)
+			n.logger.Warn("abagraph.snapshot.error", "error", err)
 			pause(ctx, 10*compactEvery)
 		}
 	}

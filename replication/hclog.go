@@ -20,6 +20,10 @@ type raftLogger struct {
 	rate         *repeats
 }
 
+// raftEvent is the event that every message of the library becomes. Their texts
+// are the library's own and without number; names of events are few.
+const raftEvent = "abagraph.raft"
+
 func newRaftLogger(to *slog.Logger) *raftLogger {
 	return &raftLogger{Logger: hclog.NewNullLogger(), to: to, name: "raft", rate: &repeats{last: make(map[string]time.Time)}}
 }
@@ -74,7 +78,7 @@ func (l *raftLogger) Log(level hclog.Level, message string, args ...any) {
 			}
 		}
 	}
-	l.to.Log(context.Background(), lv, l.name+": "+message, args...)
+	l.to.Log(context.Background(), lv, raftEvent, append([]any{"message", message}, args...)...)
 }
 
 func (l *raftLogger) Trace(message string, args ...any) { l.Log(hclog.Trace, message, args...) }

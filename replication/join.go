@@ -51,13 +51,13 @@ func (n *Node) joinCluster(ctx context.Context) {
 				err = n.becomeMember(answer.Cluster)
 			}
 			if err == nil {
-				n.logger.Info("joined the cluster", "node", n.options.NodeID, "through", target)
+				n.logger.Info("abagraph.cluster.joined", "node", n.options.NodeID, "through", target)
 				n.problem.Store(nil)
 				n.settle(ctx)
 				return
 			}
 			n.problem.Store(&problem{what: fmt.Sprintf("joining through %s: %v", target, err)})
-			n.logger.Warn("cannot join the cluster yet", "through", target, "error", err)
+			n.logger.Warn("abagraph.cluster.join_error", "through", target, "error", err)
 		}
 		pause(ctx, joinPause)
 	}
@@ -110,7 +110,7 @@ func (n *Node) settle(ctx context.Context) {
 				return
 			}
 			if err != nil {
-				n.logger.Debug("membership not settled yet", "error", err)
+				n.logger.Debug("abagraph.cluster.unsettled", "error", err)
 			}
 		}
 		pause(ctx, joinPause/5)
@@ -154,7 +154,7 @@ func (n *Node) fixOwnAddress(ctx context.Context) {
 		return
 	}
 	if err := n.changeOwn(ctx, joinRequest{ID: n.options.NodeID, Address: n.port.advertise}); err != nil {
-		n.logger.Warn("this node's new address cannot be recorded", "error", err)
+		n.logger.Warn("abagraph.cluster.address_error", "error", err)
 	}
 }
 
@@ -224,7 +224,7 @@ func (n *Node) admit(ctx context.Context, request joinRequest) (joinAnswer, erro
 		return joinAnswer{Cluster: *cluster}, nil // it has its vote already
 	case request.Fresh:
 		if member != nil {
-			n.logger.Warn("a member came back without its data: it is removed and added again", "node", request.ID)
+			n.logger.Warn("abagraph.cluster.member_came_back_empty", "node", request.ID)
 			if err := n.change(n.raft.RemoveServer(id, 0, changeLimit)); err != nil {
 				return joinAnswer{}, err
 			}
@@ -238,7 +238,7 @@ func (n *Node) admit(ctx context.Context, request joinRequest) (joinAnswer, erro
 	if err != nil {
 		return joinAnswer{}, err
 	}
-	n.logger.Info("membership changed", "node", request.ID, "address", request.Address, "voter", request.Promote)
+	n.logger.Info("abagraph.cluster.membership", "node", request.ID, "address", request.Address, "voter", request.Promote)
 	return joinAnswer{Cluster: *cluster}, nil
 }
 

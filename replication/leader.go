@@ -3,9 +3,11 @@ package replication
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"abagraph/fact"
+	"abagraph/fsm"
 	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
@@ -64,7 +66,7 @@ func (n *Node) lead(s *leadership) {
 	if !n.tick(s) {
 		return
 	}
-	n.logger.Info("this node leads", "node", n.options.NodeID, "term", s.term)
+	n.logger.Info("abagraph.cluster.leads", "node", n.options.NodeID, "term", s.term)
 	n.fixOwnAddress(s.ctx)
 	sweep := newTicker(n.options.SweepInterval)
 	defer sweep.Stop()
@@ -119,29 +121,39 @@ func (n *Node) applyEntry(data []byte) (applied, error) {
 }
 
 // sweep deletes what has expired and ends what is due, in entries of bounded
-// size, one after the other (C-17).
+// size, one after the other (C-17), and tells how much it deleted.
 func (n *Node) sweep(ctx context.Context) {
-	for ctx.Err() == nil {
-		now := n.now()
-		due, err := n.machine.SweepDue(now)
-		if err != nil {
-			n.logger.Warn("look for expired facts", "error", err)
+	removed := 0
+	defer func() {
+		if removed > 0 {
+			n.logger.Info("abagraph.ttl.swept", "removed", removed)
+		}
+	}()
+	for more := true; more && ctx.Err() == nil; {
+		report, err := n.sweepOnce()
+		if err != nil && !errors.Is(err, errNotLeader) {
+			n.logger.Warn("abagraph.ttl.sweep_error", "error", err)
+		}
+		if err != nil || report == nil {
 			return
 		}
-		if !due {
-			return
-		}
-		done, err := n.applyEntry(entry.EncodeSweep(now))
-		if err != nil {
-			if !errors.Is(err, errNotLeader) {
-				n.logger.Warn("sweep", "error", err)
-			}
-			return
-		}
-		if done.Sweep == nil || !done.Sweep.More {
-			return
-		}
+		removed += report.Removed
+		more = report.More
 	}
+}
+
+// sweepOnce proposes one sweep; nil where nothing is due.
+func (n *Node) sweepOnce() (*fsm.SweepReport, error) {
+	now := n.now()
+	due, err := n.machine.SweepDue(now)
+	if err != nil {
+		return nil, fmt.Errorf("look for expired facts: %w", err)
+	}
+	if !due {
+		return nil, nil
+	}
+	done, err := n.applyEntry(entry.EncodeSweep(now))
+	return done.Sweep, err
 }
 
 // check proposes the digest of the state at the newest tx: a node whose state
@@ -153,7 +165,7 @@ func (n *Node) check(ctx context.Context, last uint64) uint64 {
 	}
 	digest, err := n.machine.DigestAt(tx)
 	if err != nil {
-		n.logger.Warn("read the digest of the state", "tx", tx, "error", err)
+		n.logger.Warn("abagraph.cluster.check_error", "tx", tx, "error", err)
 		return last
 	}
 	if _, err := n.applyEntry(entry.EncodeCheck(n.stamp(), tx, digest)); err != nil {

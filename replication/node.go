@@ -99,7 +99,7 @@ func (n *Node) fail(err error) {
 	if !n.failure.CompareAndSwap(nil, e) {
 		return
 	}
-	n.logger.Error("this node has stopped", "node", n.options.NodeID, "error", err)
+	n.logger.Error("abagraph.node.stopped", "node", n.options.NodeID, "error", err)
 	n.stopServing()
 	n.spawn(n.stopRaft)
 }
@@ -129,7 +129,7 @@ func (n *Node) stopRaft() {
 			n.port.hangUp()
 		}
 		if err := ending.Error(); err != nil {
-			n.logger.Warn("stop Raft", "error", err)
+			n.logger.Warn("abagraph.node.stop_error", "error", err)
 		}
 		close(n.raftDone)
 	})
@@ -168,7 +168,7 @@ func (n *Node) handOver() {
 		return
 	}
 	if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
-		n.logger.Warn("the leadership could not be handed over; the others will elect", "error", err)
+		n.logger.Warn("abagraph.cluster.handover_error", "error", err)
 	}
 }
 

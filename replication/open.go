@@ -270,6 +270,6 @@ func (n *Node) electAtOnce() {
 	reload.HeartbeatTimeout -= time.Millisecond
 	reload.ElectionTimeout -= time.Millisecond
 	if err := n.raft.ReloadConfig(reload); err != nil {
-		n.logger.Warn("elect at once", "error", err)
+		n.logger.Warn("abagraph.cluster.elect_error", "error", err)
 	}
 }

@@ -83,7 +83,7 @@ func (p *port) accept() {
 			if p.ctx.Err() != nil {
 				return
 			}
-			p.logger.Warn("accept a peer", "error", err)
+			p.logger.Warn("abagraph.peer.accept_error", "error", err)
 			select {
 			case <-time.After(100 * time.Millisecond): // out of files, say
 				continue
@@ -116,7 +116,7 @@ func (p *port) handle(raw net.Conn, greeted func()) {
 	g, err := p.welcome(conn)
 	greeted()
 	if err != nil {
-		p.logger.Debug("peer turned away", "from", raw.RemoteAddr().String(), "error", err)
+		p.logger.Debug("abagraph.peer.turned_away", "from", raw.RemoteAddr().String(), "error", err)
 		p.drop(conn)
 		return
 	}

@@ -66,7 +66,7 @@ func (n *Node) proposeUntil(ctx context.Context, data []byte, again bool) (*fact
 }
 
 func (n *Node) unknown(err error) error {
-	n.logger.Debug("outcome of a write unknown", "error", err)
+	n.logger.Debug("abagraph.cluster.outcome_unknown", "error", err)
 	return fact.Errorf(fact.Timeout, "the outcome of the write is not known; retry with the same Idempotency-Key")
 }
 

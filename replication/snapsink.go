@@ -90,7 +90,7 @@ func (k *snapSink) Cancel() error {
 		}
 		k.result = errors.New("the snapshot was given up")
 		if err := k.store.fs.RemoveAll(k.dir); err != nil {
-			k.store.logger.Error("an unfinished snapshot cannot be removed", "error", err)
+			k.store.logger.Error("abagraph.snapshot.cleanup_error", "error", err)
 		}
 	})
 	return nil

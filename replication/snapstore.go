@@ -77,12 +77,12 @@ func (s *snapshots) load(name string) error {
 	}
 	content, err := readFile(s.fs, s.fs.PathJoin(path, metaName))
 	if err != nil {
-		s.logger.Error("a snapshot cannot be read and is left out", "snapshot", path, "error", err)
+		s.logger.Error("abagraph.snapshot.unreadable", "snapshot", path, "error", err)
 		return nil
 	}
 	meta, err := decodeMeta(content)
 	if err != nil {
-		s.logger.Error("a snapshot cannot be read and is left out", "snapshot", path, "error", err)
+		s.logger.Error("abagraph.snapshot.unreadable", "snapshot", path, "error", err)
 		return nil
 	}
 	var index, term, seq uint64
@@ -205,7 +205,7 @@ func (s *snapshots) remove(h *snapshot) {
 		err = s.fs.RemoveAll(path + unfinished)
 	}
 	if err != nil {
-		s.logger.Error("an old snapshot cannot be removed", "snapshot", path, "error", err)
+		s.logger.Error("abagraph.snapshot.cleanup_error", "snapshot", path, "error", err)
 	}
 }
 

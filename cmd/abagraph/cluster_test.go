@@ -56,6 +56,11 @@ func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
 		}
 	}
 	checkStatus(t, cluster)
+	for i, p := range cluster {
+		if len(eventsOf(t, p)) == 0 {
+			t.Errorf("node %d told of no event", i)
+		}
+	}
 }
 
 // checkStatus wants every node to name one leader, three members and, now that
