@@ -30,8 +30,10 @@ type proposer struct {
 	node  *Node
 	queue chan *proposal
 	bytes atomic.Int64 // of the proposals in the queue
-	// slots holds one token for each entry in flight.
-	slots chan struct{}
+	// slots holds one token for each entry in flight; landed tells of each that
+	// no longer is.
+	slots  chan struct{}
+	landed chan struct{}
 }
 
 // proposal is one write that waits.
@@ -50,9 +52,10 @@ type outcome struct {
 
 func newProposer(n *Node) *proposer {
 	return &proposer{
-		node:  n,
-		queue: make(chan *proposal, n.options.QueueLength),
-		slots: make(chan struct{}, maxInFlight),
+		node:   n,
+		queue:  make(chan *proposal, n.options.QueueLength),
+		slots:  make(chan struct{}, maxInFlight),
+		landed: make(chan struct{}, maxInFlight),
 	}
 }
 
@@ -104,41 +107,86 @@ func errQueueFull() error {
 // errNotProposed: the time ran out before the write was proposed.
 var errNotProposed = errors.New("nothing was written")
 
-// run groups what waits, until the node stops.
+// run groups what waits, until the node stops. While no entry is in flight, a
+// write goes at once. While one is, the next waits until as many writes have
+// gathered as fly, or until it has landed: so entries grow with the load, and
+// the log is synced for many writes at a time.
 func (p *proposer) run() {
+	flying, latest := 0, 0 // entries in flight, and the writes in the latest one
 	for {
+		queue := p.queue
+		if flying == maxInFlight {
+			queue = nil
+		}
+		var g group
 		select {
-		case p.slots <- struct{}{}:
+		case q := <-queue:
+			g.add(p, q)
+		case <-p.landed:
+			flying--
+			continue
 		case <-p.node.stopped:
 			return
 		}
+		for flying > 0 && len(g.writes) < latest && !g.full() {
+			select {
+			case q := <-p.queue:
+				g.add(p, q)
+			case <-p.landed:
+				flying--
+			case <-p.node.stopped:
+				g.refuse()
+				return
+			}
+		}
+		g.gather(p)
+		if len(g.writes) == 0 {
+			continue
+		}
 		select {
-		case first := <-p.queue:
-			p.propose(p.gather(first))
-		case <-p.node.stopped:
-			<-p.slots
+		case p.slots <- struct{}{}:
+		case <-p.node.stopped: // and what is in flight is being waited for
+			g.refuse()
+			return
+		}
+		p.propose(g.writes)
+		flying, latest = flying+1, len(g.writes)
+	}
+}
+
+// gather takes everything that waits, up to the bounds.
+func (g *group) gather(p *proposer) {
+	for !g.full() {
+		select {
+		case q := <-p.queue:
+			g.add(p, q)
+		default:
 			return
 		}
 	}
 }
 
-// gather takes everything that waits behind the first one, up to the bounds.
-func (p *proposer) gather(first *proposal) []*proposal {
-	group, bytes := make([]*proposal, 0, 16), 0
-	for q := first; ; {
-		p.bytes.Add(-int64(len(q.data)))
-		if q.taken.CompareAndSwap(false, true) {
-			group = append(group, q)
-			bytes += len(q.data)
-		}
-		if len(group) >= maxGroup || bytes >= maxGroupBytes {
-			return group
-		}
-		select {
-		case q = <-p.queue:
-		default:
-			return group
-		}
+// group is the writes of the next entry.
+type group struct {
+	writes []*proposal
+	bytes  int
+}
+
+// add takes a write out of the queue, unless its caller has given up.
+func (g *group) add(p *proposer, q *proposal) {
+	p.bytes.Add(-int64(len(q.data)))
+	if q.taken.CompareAndSwap(false, true) {
+		g.writes = append(g.writes, q)
+		g.bytes += len(q.data)
+	}
+}
+
+func (g *group) full() bool { return len(g.writes) >= maxGroup || g.bytes >= maxGroupBytes }
+
+// refuse answers writes that were never proposed.
+func (g *group) refuse() {
+	for _, q := range g.writes {
+		q.done <- outcome{err: errNotLeader}
 	}
 }
 
@@ -158,10 +206,6 @@ func (n *Node) settled(future raft.Future) error {
 // propose hands one group to Raft and lets a goroutine wait for it, which gives
 // the slot back.
 func (p *proposer) propose(group []*proposal) {
-	if len(group) == 0 {
-		<-p.slots
-		return
-	}
 	requests := make([][]byte, len(group))
 	for i, q := range group {
 		requests[i] = q.data
@@ -171,7 +215,13 @@ func (p *proposer) propose(group []*proposal) {
 	data := entry.EncodeBatch(entry.Batch{ProposedAt: p.node.stamp(), Requests: requests})
 	future := p.node.raft.Apply(data, p.node.enqueueLimit())
 	go func() {
-		defer func() { <-p.slots }()
+		defer func() {
+			<-p.slots
+			select {
+			case p.landed <- struct{}{}:
+			case <-p.node.stopped:
+			}
+		}()
 		results, err := p.node.entryResults(future, len(group))
 		p.node.metrics.commitTime.Observe(time.Since(start).Seconds())
 		for i, q := range group {
