@@ -33,14 +33,12 @@ func encodeEvent(e effect) []byte {
 	return b
 }
 
-// remains is what an expire event tells of a fact that is gone: no object, no
-// source, no properties.
+// remains is what an expire event tells of a fact that is gone: all but its
+// content, which is object, source and properties.
 func remains(f *fact.Fact) fact.Fact {
-	return fact.Fact{
-		ID: f.ID, Tenant: f.Tenant, Branch: f.Branch, Subject: f.Subject, Predicate: f.Predicate,
-		ValidFrom: f.ValidFrom, ValidUntil: f.ValidUntil, StatedFrom: f.StatedFrom, StatedUntil: f.StatedUntil,
-		RecordedAt: f.RecordedAt, DeclaredKnownAt: f.DeclaredKnownAt, Status: f.Status, Tx: f.Tx,
-	}
+	left := *f
+	left.Object, left.Source, left.Properties = fact.Object{}, nil, nil
+	return left
 }
 
 func decodeEvent(b []byte) (event, error) {

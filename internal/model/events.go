@@ -37,12 +37,12 @@ func (d *draft) tell(op fact.Op, id fact.ID) {
 	d.told = append(d.told, event{op: op, tx: d.tx, id: id})
 }
 
+// tellExpired tells of a fact that is gone all but its content.
 func (d *draft) tellExpired(v *version) {
-	d.told = append(d.told, event{op: fact.OpExpire, tx: d.tx, id: v.ID, expired: &fact.Fact{
-		ID: v.ID, Tenant: v.Tenant, Branch: v.Branch, Subject: v.Subject, Predicate: v.Predicate,
-		ValidFrom: v.ValidFrom, ValidUntil: v.ValidUntil, StatedFrom: v.StatedFrom, StatedUntil: v.StatedUntil,
-		RecordedAt: v.RecordedAt, DeclaredKnownAt: v.DeclaredKnownAt, Status: v.Status, Tx: d.tx,
-	}})
+	left := v.Fact
+	left.Object, left.Source, left.Properties = fact.Object{}, nil, nil
+	left.Tx, left.VersionAt, left.VersionKnownAt = d.tx, d.last, d.last
+	d.told = append(d.told, event{op: fact.OpExpire, tx: d.tx, id: v.ID, expired: &left})
 }
 
 // Events replays every event after a tx, as the facts were at each one's tx.
