@@ -122,10 +122,11 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
 	})
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Server:"}, &cobra.Group{ID: "facts", Title: "Facts:"},
-		&cobra.Group{ID: "files", Title: "Files:"}, &cobra.Group{ID: "about", Title: "About:"})
+		&cobra.Group{ID: "graph", Title: "Graph:"}, &cobra.Group{ID: "files", Title: "Files:"}, &cobra.Group{ID: "about", Title: "About:"})
 	for group, commands := range map[string][]*cobra.Command{
 		"server": {serveCommand(a), configCommand(a)},
 		"facts":  {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a)},
+		"graph":  {walkCommand(a), pathCommand(a), graphCommand(a)},
 		"files":  {importCommand(a), exportCommand(a)},
 		"about":  {initCommand(a), connectCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
 	} {
