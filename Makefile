@@ -18,8 +18,9 @@ export GOTOOLCHAIN := local
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Static: it needs no C compiler and runs on any machine of its kind.
 build: ## build bin/abagraph
-	$(GO) build -trimpath -o $(BIN) ./cmd/abagraph
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/abagraph
 
 run: build ## build and serve one node with embedded storage (BIND, DATA, ARGS)
 	$(BIN) serve --bind $(BIND) --data $(DATA) $(ARGS)
@@ -67,10 +68,12 @@ fuzz: ## run every fuzz target for FUZZTIME each
 		done; \
 	done
 
-soak: ## run the randomized tests again and again for SOAK, each time with new seeds
+soak: ## run the randomized tests again and again for SOAK, each round with a new seed
 	@end=$$(( $$(date +%s) + $$(echo $(SOAK) | sed 's/m$$/*60/; s/h$$/*3600/; s/s$$//') )); \
 	while [ $$(date +%s) -lt $$end ]; do \
-		$(GO) test -race -count=1 -timeout 60m ./... || exit 1; \
+		seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
+		echo "== ABAGRAPH_SEED=$$seed"; \
+		ABAGRAPH_SEED=$$seed $(GO) test -race -count=1 -timeout 60m ./... || exit 1; \
 	done
 
 clean: ## remove what was built; data is left alone
