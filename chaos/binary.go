@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// Build compiles the program into a folder and returns its path. The race
-// detector is in it, so that a run also looks for data races in every node. It
-// needs the go command and a working directory inside the module.
-func Build(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "abagraph")
-	command := exec.CommandContext(ctx, "go", "build", "-race", "-o", path, "abagraph/cmd/abagraph")
+// Build compiles the program into a folder and returns its path. With the race
+// detector a run also looks for data races in every node, at several times the
+// cost. It needs the go command and a working directory inside the module.
+func Build(ctx context.Context, dir string, race bool) (string, error) {
+	path := filepath.Join(dir, fmt.Sprintf("abagraph-race-%v", race))
+	command := exec.CommandContext(ctx, "go", "build", fmt.Sprintf("-race=%v", race), "-o", path, "abagraph/cmd/abagraph")
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, output)
 	}

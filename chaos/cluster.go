@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"abagraph/client"
 )
 
 // Options say what a cluster is made of.
@@ -35,12 +37,11 @@ type Cluster struct {
 	// has dialled.
 	starting sync.Mutex
 	owners   map[int]string // node by process
-	votes    map[string]int // lines that tell of a node's vote, already seen
 }
 
 // Open starts a cluster and waits until every node is a ready voter of it.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
-	c := &Cluster{Network: newNetwork(), options: options, owners: make(map[int]string), votes: make(map[string]int)}
+	c := &Cluster{Network: newNetwork(), options: options, owners: make(map[int]string)}
 	for i := range options.Nodes {
 		n, err := c.newNode(fmt.Sprintf("n%d", i+1))
 		if err != nil {
@@ -85,45 +86,21 @@ func (c *Cluster) whoDialled(conn net.Conn) (string, error) {
 	return c.owners[pid], err
 }
 
-// Voter waits until a leader has told that a node got a vote, once more than
-// Voter has seen before. It is for a node that was just started with no data.
+// Voter waits until a node that was just started has a vote: until it is a
+// member again in its own eyes, and after that a voter in its leader's, who still
+// lists a node that lost its data until it comes back.
 func (c *Cluster) Voter(ctx context.Context, n *Node) error {
-	words := []string{`"event":"abagraph.cluster.membership"`, `"node":"` + n.Name + `"`, `"voter":true`}
-	marks := c.votes[n.Name]
-	return n.await(ctx, "has a vote", func(context.Context) bool {
-		count := c.countLines(words...)
-		if count > marks {
-			c.votes[n.Name] = count
-			return true
-		}
-		return false
+	err := n.await(ctx, "is a member", func(ctx context.Context) bool {
+		got, err := n.Status(ctx)
+		return err == nil && got.State != "Joining"
 	})
-}
-
-// countLines counts the lines of all nodes' output that hold every word.
-func (c *Cluster) countLines(words ...string) int {
-	count := 0
-	for _, n := range c.Nodes {
-		text, err := n.Log(true)
-		if err != nil {
-			continue // it has never run
-		}
-		for line := range strings.Lines(text) {
-			if holdsAll(line, words) {
-				count++
-			}
-		}
+	if err != nil {
+		return err
 	}
-	return count
-}
-
-func holdsAll(line string, words []string) bool {
-	for _, word := range words {
-		if !strings.Contains(line, word) {
-			return false
-		}
-	}
-	return true
+	return n.await(ctx, "has a vote", func(ctx context.Context) bool {
+		leader, _ := c.leaderNow(ctx, c.Nodes)
+		return leader != nil && slices.ContainsFunc(leader.Members, func(m client.Member) bool { return m.ID == n.Name && m.Voter })
+	})
 }
 
 // Others are all nodes but some.
@@ -153,7 +130,7 @@ func (c *Cluster) Leader(ctx context.Context, among ...*Node) (*Node, error) {
 		among = c.Nodes
 	}
 	for {
-		if n := c.leaderNow(ctx, among); n != nil {
+		if _, n := c.leaderNow(ctx, among); n != nil {
 			if _, err := n.direct.Ready(ctx); err == nil {
 				return n, nil
 			}
@@ -164,19 +141,40 @@ func (c *Cluster) Leader(ctx context.Context, among ...*Node) (*Node, error) {
 	}
 }
 
-func (c *Cluster) leaderNow(ctx context.Context, among []*Node) *Node {
-	var leader *Node
-	var term float64
+func (c *Cluster) leaderNow(ctx context.Context, among []*Node) (status *client.Cluster, leader *Node) {
 	for _, n := range among {
 		if !n.Running() {
 			continue
 		}
-		m, err := n.Metrics(ctx)
-		if err == nil && m[`abagraph_raft_state{state="Leader"}`] == 1 && m["abagraph_raft_term"] > term {
-			leader, term = n, m["abagraph_raft_term"]
+		got, err := n.Status(ctx)
+		if err == nil && got.State == "Leader" && (status == nil || got.Term > status.Term) {
+			status, leader = got, n
 		}
 	}
-	return leader
+	return status, leader
+}
+
+// SameDigest waits until every node has come to a tx, and compares the digests
+// that they name for it. Nothing may be written meanwhile.
+func (c *Cluster) SameDigest(ctx context.Context, tx uint64) (digest string, err error) {
+	for _, n := range c.Nodes {
+		var got *client.Cluster
+		err := n.await(ctx, fmt.Sprintf("has come to tx %d", tx), func(ctx context.Context) bool {
+			got, err = n.Status(ctx)
+			return err == nil && got.Tx >= tx
+		})
+		switch {
+		case err != nil:
+			return "", err
+		case got.Tx != tx:
+			return "", fmt.Errorf("%s is at tx %d, and nothing was to be written after tx %d", n.Name, got.Tx, tx)
+		case digest == "":
+			digest = got.Digest
+		case got.Digest != digest:
+			return "", fmt.Errorf("at tx %d %s has the digest %s, and %s %s", tx, c.Nodes[0].Name, digest, n.Name, got.Digest)
+		}
+	}
+	return digest, nil
 }
 
 // Ready waits until every node that runs can answer linearizable reads.

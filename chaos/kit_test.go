@@ -14,8 +14,9 @@ import (
 	"abagraph/fact"
 )
 
-// binary is the program that every scenario runs, built once.
-var binary string
+// The program, built once: with the race detector, which every scenario runs, and
+// plain, for what would take too long with it.
+var binary, plainBinary string
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
@@ -34,7 +35,10 @@ func run(m *testing.M) (code int, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if binary, err = chaos.Build(ctx, dir); err != nil {
+	if binary, err = chaos.Build(ctx, dir, true); err != nil {
+		return 1, err
+	}
+	if plainBinary, err = chaos.Build(ctx, dir, false); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
@@ -86,7 +90,10 @@ func open(t *testing.T, options chaos.Options) *world {
 	limit := patience * time.Duration(scale(t, 1))
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	options.Binary, options.Dir = binary, t.TempDir()
+	options.Dir = t.TempDir()
+	if options.Binary == "" {
+		options.Binary = binary
+	}
 	c, err := chaos.Open(ctx, options)
 	if err != nil {
 		t.Fatal(err)

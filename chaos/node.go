@@ -225,6 +225,18 @@ func (n *Node) Log(all bool) (string, error) {
 	return string(raw[from:]), nil
 }
 
+// Status is how the node sees itself and its cluster, asked past the network.
+func (n *Node) Status(ctx context.Context) (*client.Cluster, error) {
+	got, err := n.direct.Observability(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("ask %s how it stands: %w", n.Name, err)
+	case got.Cluster == nil:
+		return nil, fmt.Errorf("%s tells nothing of its cluster", n.Name)
+	}
+	return got.Cluster, nil
+}
+
 // Metrics reads /metrics past the network.
 func (n *Node) Metrics(ctx context.Context) (Metrics, error) {
 	answer, err := n.direct.Do(ctx, client.Call{Method: http.MethodGet, Path: "/metrics"})

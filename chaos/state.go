@@ -155,11 +155,16 @@ func samePart(nameA, nameB string, a, b Part) error {
 	return nil
 }
 
-// Compare reads the state of some tenants on each node and compares all nodes
-// with the first. It returns the first node's states, by tenant.
+// Compare compares all nodes with the first: the digests of the whole state at a
+// tx, and what they tell of some tenants, whose last changes were in the txs
+// given. It returns the first node's states, by tenant. Nothing may be written
+// meanwhile.
 func (c *Cluster) Compare(ctx context.Context, tx uint64, last map[string]uint64) (map[string]*State, error) {
 	states := make(map[string]*State)
 	var errs []error
+	if _, err := c.SameDigest(ctx, tx); err != nil {
+		errs = append(errs, err)
+	}
 	tenants := make([]string, 0, len(last))
 	for tenant := range last {
 		tenants = append(tenants, tenant)
