@@ -51,7 +51,7 @@ func ParseDirection(field, text string) (Direction, error) {
 	case "both":
 		return Both, nil
 	}
-	return 0, fact.Invalid(field, "has no such direction: "+shorten(text)+" (out, outbound, in, inbound or both)")
+	return 0, fact.Invalid(field, "has no such value: "+shorten(text)+" (out, outbound, in, inbound or both)")
 }
 
 // Edge is a fact whose object is a node: an entity reference, or the subject of

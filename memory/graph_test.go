@@ -133,13 +133,13 @@ func (w *world) predicates() []string {
 // instants of both axes, what Walk, Paths and Graph answer is what looking at
 // every fact gives.
 func TestGraphAgainstBruteForce(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed)
-			for range 12 {
+			for range 10 {
 				w.live(15)
-				for range 8 {
+				for range 6 {
 					c, r := w.caller(), w.read()
 					g := w.plainGraph(c, r)
 					w.checkWalk(g, c, r)
@@ -310,7 +310,7 @@ func (w *world) checkGraph(g *plainGraph, c memory.Caller, r memory.Read) {
 func (g *plainGraph) nodes(needle string) (map[string]memory.Node, map[string]bool) {
 	nodes, seeds := map[string]memory.Node{}, map[string]bool{}
 	has := func(text string) bool {
-		return needle != "" && strings.Contains(strings.ToLower(text), strings.ToLower(needle))
+		return needle != "" && strings.Contains(strings.ToLower(norm.NFC.String(text)), strings.ToLower(needle))
 	}
 	count := func(id string, degree, facts int) {
 		n := nodes[id]

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/fsm"
@@ -41,7 +42,7 @@ var (
 
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
-	machine, err := fsm.Open(fsm.Options{CacheBytes: 4 << 20, MemTableBytes: 1 << 20})
+	machine, err := fsm.Open(fsm.Options{CacheBytes: 32 << 20, MemTableBytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		T: t, Model: model.New(), machine: machine, rnd: rand.New(rand.NewPCG(seed, 7)),
 		clock: 1_700_000_000_000, first: 1_700_000_000_000, ids: map[string][]fact.ID{},
 	}
-	w.service, err = memory.New(memory.Options{Engine: w, View: w.view})
+	w.service, err = memory.New(memory.Options{Engine: w, View: w.view, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func (w *world) Propose(context.Context, *fact.Request) (*fact.Result, error) {
 
 // Basis is where the world stands.
 func (w *world) Basis(context.Context, fact.Level, uint64) (fact.Basis, error) {
-	return fact.Basis{Now: w.now(), Tx: w.Tx()}, nil
+	at := w.Position()
+	return fact.Basis{Now: max(w.clock, at.RecordedAt), Tx: at.Tx}, nil
 }
 
 // WaitTx has nothing to wait for.
@@ -120,11 +122,17 @@ func (w *world) sweep() {
 	w.Model.Sweep(w.clock)
 }
 
+// store writes to the store alone.
+func (w *world) store(req *fact.Request) *fact.Result {
+	w.Helper()
+	batch := entry.Batch{ProposedAt: w.clock, Requests: [][]byte{entry.EncodeRequest(req)}}
+	return w.apply(entry.EncodeBatch(batch)).Results[0]
+}
+
 // write writes to both, and notes the ids.
 func (w *world) write(req *fact.Request) {
 	w.Helper()
-	batch := entry.Batch{ProposedAt: w.clock, Requests: [][]byte{entry.EncodeRequest(req)}}
-	got, want := w.apply(entry.EncodeBatch(batch)).Results[0], w.Apply(w.clock, req)
+	got, want := w.store(req), w.Apply(w.clock, req)
 	if got.Tx != want.Tx || (got.Err == nil) != (want.Err == nil) {
 		w.Fatalf("the store took tx %d (%v), the model tx %d (%v)", got.Tx, got.Err, want.Tx, want.Err)
 	}
