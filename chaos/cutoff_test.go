@@ -130,19 +130,35 @@ func strandOne(ctx context.Context, c *client.Client, i int) (chaos.Write, error
 func (w *world) oldLeaderRefuses(old *chaos.Node) {
 	w.t.Helper()
 	c := w.client(old, client.WithTimeout(time.Minute))
-	_, err := c.Facts(w.ctx, client.FactQuery{Subject: "Lamp:l"})
-	w.noLeader("a read", err)
-	_, err = c.Stats(w.ctx, client.Read{Consistency: "linearizable"})
-	w.noLeader("a read that asks for the strongest", err)
 	off := fact.TextObject("off")
-	for i, key := range []string{"", "late-cas"} {
-		batch := &client.Transact{
+	late := func(word, key string) error {
+		_, err := c.Transact(w.ctx, &client.Transact{
 			Compares: []client.Compare{{Subject: "Lamp:l", Predicate: "is", Expect: &off}},
-			Asserts:  []client.Assert{{Subject: "Lamp:l", Predicate: "is", Object: fact.TextObject(fmt.Sprintf("late-%d", i))}},
-		}
-		_, err = c.Transact(w.ctx, batch, client.Write{IdempotencyKey: key})
-		w.noLeader("a compare-and-swap", err)
+			Asserts:  []client.Assert{{Subject: "Lamp:l", Predicate: "is", Object: fact.TextObject(word)}},
+		}, client.Write{IdempotencyKey: key})
+		return err
 	}
+	calls := map[string]func() error{
+		"a read": func() error {
+			_, err := c.Facts(w.ctx, client.FactQuery{Subject: "Lamp:l"})
+			return err
+		},
+		"a read that asks for the strongest": func() error {
+			_, err := c.Stats(w.ctx, client.Read{Consistency: "linearizable"})
+			return err
+		},
+		"a compare-and-swap":           func() error { return late("late-1", "") },
+		"a compare-and-swap, with key": func() error { return late("late-2", "late") },
+	}
+	var wg sync.WaitGroup
+	for what, call := range calls {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w.noLeader(what, call())
+		}()
+	}
+	wg.Wait()
 }
 
 func (w *world) noLeader(what string, err error) {

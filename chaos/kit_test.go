@@ -46,7 +46,7 @@ func run(m *testing.M) (code int, err error) {
 
 // patience bounds a whole scenario, so that one that hangs ends with the logs
 // of its nodes. It is no measure of the product.
-const patience = 2 * time.Minute
+const patience = 3 * time.Minute
 
 // scale multiplies the lengths of all scenarios: CHAOS_SCALE=10 for a soak.
 func scale(t *testing.T, n int) int {
