@@ -9,6 +9,9 @@
 // every path. The stream is a Feed, pulled by its reader: replay and live are
 // the same code (C-33).
 //
+// The graph is no structure of its own: walks, shortest paths and the ranked
+// whole judge, as they read a view's facts, which of them are edges (C-5).
+//
 // It sees the engine through the interfaces Engine and View only. It never
 // writes to storage itself, keeps no facts, speaks no HTTP, and starts no
 // goroutine.
