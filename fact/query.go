@@ -146,7 +146,7 @@ func ParseOp(field, text string) (Op, error) {
 			return o, nil
 		}
 	}
-	return 0, Invalid(field, "has no such op: "+quote(text)+" (assert, retract, supersede or expire)")
+	return 0, Invalid(field, "has no such value: "+quote(text)+" (assert, retract, supersede or expire)")
 }
 
 // Event is one change, as it was at its tx.

@@ -141,7 +141,7 @@ func ParseRole(field, text string) (Role, error) {
 			return r, nil
 		}
 	}
-	return 0, Invalid(field, "has no such role: "+quote(text)+" (read, write or admin)")
+	return 0, Invalid(field, "has no such value: "+quote(text)+" (read, write or admin)")
 }
 
 // Key is one API key of a tenant, as the registry keeps it: a hash, never the

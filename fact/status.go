@@ -57,7 +57,7 @@ func ParseStatusSet(field, text string) (StatusSet, error) {
 		}
 		s, ok := ParseStatus(word)
 		if !ok {
-			return 0, Invalid(field, "has no such status: "+quote(word)+" (active, candidate, superseded, retracted or all)")
+			return 0, Invalid(field, "has no such value: "+quote(word)+" (active, candidate, superseded, retracted or all)")
 		}
 		set = set.With(s)
 	}
@@ -96,5 +96,5 @@ func ParsePolicy(field, text string) (Policy, error) {
 	case "reject":
 		return Reject, nil
 	}
-	return 0, Invalid(field, "has no such policy: "+quote(text)+" (auto_supersede, coexist or reject)")
+	return 0, Invalid(field, "has no such value: "+quote(text)+" (auto_supersede, coexist or reject)")
 }

@@ -85,7 +85,12 @@ func (n *Node) WaitTx(ctx context.Context, tx uint64) error {
 	if err := n.serving(); err != nil {
 		return err
 	}
-	return n.waited(n.machine.WaitTx(ctx, tx))
+	err := n.waited(n.machine.WaitTx(ctx, tx))
+	if fact.CodeOf(err) == fact.Timeout {
+		return fact.Errorf(fact.Timeout, "tx %d has not been applied on this node in the time allowed: it is at tx %d; nothing was read",
+			tx, n.machine.Position().Tx)
+	}
+	return err
 }
 
 // readIndex joins a round, here or on the leader. A leader that alone makes a

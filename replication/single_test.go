@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/fsm"
@@ -282,5 +283,19 @@ func TestClosedNodeSaysSo(t *testing.T) {
 	}
 	if _, err := m.Basis(soon(t), fact.Linearizable, 0); fact.CodeOf(err) != fact.Closed {
 		t.Fatalf("got %v, want Closed", err)
+	}
+}
+
+// C-26: a read that waited in vain for a tx says which, and where the node is.
+func TestMinTxThatNeverComes(t *testing.T) {
+	m := newCluster(t, nil).start("n1", "", "")
+	m.mustWrite(t, write("Lamp:l", 1))
+	for _, level := range []fact.Level{fact.Linearizable, fact.Stale} {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		_, err := m.Basis(ctx, level, 999)
+		cancel()
+		if fact.CodeOf(err) != fact.Timeout || !strings.Contains(err.Error(), "tx 999 has not been applied") || !strings.Contains(err.Error(), "at tx 1;") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+
+	"abagraph/replication"
 )
 
 // banner tells a person where the node is and what to do first.
@@ -21,18 +23,16 @@ func (a *app) banner(s settings, n *node, waiting error) error {
   node       %s
   auth       %s
   try        curl -s%s %s/api/facts -H 'Content-Type: application/json' -d '{"subject":"Person:alice","predicate":"works_at","object":"Company:acme"}'
-`, version, url, data, nodeLine(n, waiting), auth, header, url)
+`, version, url, data, nodeLine(n, s.get("join") != "", waiting), auth, header, url)
 	return err
 }
 
 // nodeLine tells the node's name and its place in a cluster.
-func nodeLine(n *node, waiting error) string {
+func nodeLine(n *node, joins bool, waiting error) string {
 	status := n.raft.Status()
-	line := status.ID
+	line := status.ID + place(&status, joins)
 	if peers := n.raft.PeerAddress(); peers != "" {
-		line += fmt.Sprintf(", one of %d, for other nodes at %s", max(len(status.Peers), 1), peers)
-	} else {
-		line += ", alone"
+		line += ", for other nodes at " + peers
 	}
 	switch {
 	case waiting == nil:
@@ -41,4 +41,18 @@ func nodeLine(n *node, waiting error) string {
 		return line + "; not ready yet: " + status.Problem
 	}
 	return line + "; not ready yet: it waits for a leader"
+}
+
+// place tells what a node is in its cluster. One that has just joined knows the
+// others only once the log has come.
+func place(s *replication.Status, joins bool) string {
+	switch {
+	case s.State == "Joining":
+		return ", joining a cluster"
+	case len(s.Peers) > 1:
+		return fmt.Sprintf(", one of %d", len(s.Peers))
+	case joins:
+		return ", of the cluster that it has joined"
+	}
+	return ", alone"
 }

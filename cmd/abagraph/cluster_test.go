@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -124,6 +125,12 @@ func TestCLU_07_StreamOfAFollower(t *testing.T) {
 	data := t.TempDir()
 	first := member(t, "", data, 0, nil)
 	second := member(t, "", data, 1, first)
+	if line := nodeLineOf(first); !strings.HasPrefix(line, "node-0, alone, for other nodes at 127.0.0.1:") {
+		t.Errorf("the founder says %q", line)
+	}
+	if line := nodeLineOf(second); !strings.HasPrefix(line, "node-1, one of 2, for") && !strings.HasPrefix(line, "node-1, of the cluster that it has joined, for") {
+		t.Errorf("who joined says %q", line)
+	}
 	assert(t, second.client(), "a", "p", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -143,4 +150,27 @@ func TestCLU_07_StreamOfAFollower(t *testing.T) {
 	if err != errEnough || fmt.Sprint(seen) != "[1 2 3]" {
 		t.Errorf("saw %v, %v", seen, err)
 	}
+}
+
+// nodeLineOf is what the banner says of the node's place.
+func nodeLineOf(p *process) string {
+	_, line, _ := strings.Cut(p.out.String(), "  node       ")
+	line, _, _ = strings.Cut(line, "\n")
+	return line
+}
+
+// A node that nobody lets in says what it waits for: in its banner, to anyone who
+// asks whether it is ready, and to its operator.
+func TestJoinerThatNobodyLetsIn(t *testing.T) {
+	p := launch(t, "--bind", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"), "--node-id", "late", "--peer-bind", free(t), "--join", free(t)).up()
+	if line := nodeLineOf(p); !strings.HasPrefix(line, "late, joining a cluster, for other nodes at ") || !strings.Contains(line, "; not ready yet: ") {
+		t.Errorf("the banner says %q", line)
+	}
+	r := shell(t)
+	r.env["ABAGRAPH_URL"] = p.url
+	code, out, _ := r.run("status")
+	if code != 1 || !strings.Contains(out, `"ready": false`) || !strings.Contains(out, "it has still to join its cluster") || !strings.Contains(out, `"state": "Joining"`) {
+		t.Errorf("status exits %d and says %s", code, out)
+	}
+	p.stop()
 }

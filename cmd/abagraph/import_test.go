@@ -31,7 +31,7 @@ not json
 	}
 	for _, want := range []string{"line 2: refused: SchemaInvalid: subject begins or ends with white space", "line 3: refused: it is not valid JSON",
 		"line 4: refused: SchemaInvalid: confidence", "line 5: refused: SchemaInvalid: valid_from must be before valid_until",
-		"line 7: refused: SchemaInvalid: valid_from is not a time", "line 8: refused: SchemaInvalid: policy has no such policy", "6 of 8 rows were refused"} {
+		"line 7: refused: SchemaInvalid: valid_from is not a time", "line 8: refused: SchemaInvalid: policy has no such value", "6 of 8 rows were refused"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not in\n%s", want, errs)
 		}
@@ -82,7 +82,7 @@ func TestImportRefusesWhatItCannotDo(t *testing.T) {
 		"is a directory":                 {r.home, "--format", "jsonl"},
 		"must be NAME=VALUE":             {path, "--map", "x"},
 		"holds 1 to 10000 rows":          {path, "--batch", "0"},
-		"has no such policy":             {path, "--policy", "x"},
+		"has no such value":              {path, "--policy", "x"},
 		"must be 1 to 64":                {path, "--in-flight", "0"},
 		"must be one character":          {path, "--delimiter", "ab"},
 		"is UTF-16":                      {r.file("wide.jsonl", "\xff\xfe{\x00")},
