@@ -86,8 +86,6 @@ const (
 	// larger request makes an entry of its own.
 	maxGroup      = 1024
 	maxGroupBytes = 1 << 20
-	// maxInFlight is how many entries are proposed and not yet applied.
-	maxInFlight = 2
 	// maxRequestBytes bounds one request, encoded.
 	maxRequestBytes = 64 << 20
 	// shutdownWait bounds each step of a graceful stop.

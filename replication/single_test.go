@@ -148,10 +148,8 @@ func TestQueueBoundIsRateLimited(t *testing.T) {
 		})
 	}
 	before := m.store.Stats().Entries
-	for i := range maxInFlight {
-		begin(i)
-		eventually(t, "an entry in flight", func() bool { return m.store.Stats().Entries == before+uint64(i+1) })
-	}
+	begin(0)
+	eventually(t, "an entry in flight", func() bool { return m.store.Stats().Entries == before+1 })
 	for i := range queue {
 		begin(10 + i)
 		eventually(t, "a write in the queue", func() bool { return len(m.proposer.queue) == i+1 })
