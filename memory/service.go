@@ -102,7 +102,24 @@ func (s *Service) Position() fact.Position { return s.engine.Position() }
 
 // newID makes the id of a fact or key (C-2).
 func (s *Service) newID() fact.ID {
+	ids := s.newIDs()
+	return ids()
+}
+
+// newIDs makes ids that sort in the order in which they are made, so that lists
+// show the facts of a batch as it gave them.
+func (s *Service) newIDs() func() fact.ID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // it never fails: the runtime stops the process rather
-	return fact.NewID(fact.Instant(s.now().UnixMilli()), random)
+	at := fact.Instant(s.now().UnixMilli())
+	random[3] &= 0x7f // room to count up, far beyond any batch
+	return func() fact.ID {
+		id := fact.NewID(at, random)
+		for i := len(random) - 1; i > 2; i-- {
+			if random[i]++; random[i] != 0 {
+				break
+			}
+		}
+		return id
+	}
 }
