@@ -116,7 +116,8 @@ func (c *Client) Fact(ctx context.Context, id string, r Read) (*FactAnswer, erro
 	return &answer, nil
 }
 
-// History is the life of a statement (C-58).
+// History is the life of a statement (C-58). Where a list holds its first rows
+// only, Warnings says so.
 type History struct {
 	Meta     `json:"-"`
 	Fact     Fact   `json:"fact"`
@@ -127,13 +128,17 @@ type History struct {
 
 // History reads every version of a statement: GET /api/facts/:id/history.
 func (c *Client) History(ctx context.Context, id string, r Read) (*History, error) {
-	var h History
-	meta, err := c.into(ctx, Call{Method: http.MethodGet, Path: HistoryPath(id), Query: r.values()}, &h)
+	var answer struct {
+		History
+		Warnings []string `json:"warnings"`
+	}
+	meta, err := c.into(ctx, Call{Method: http.MethodGet, Path: HistoryPath(id), Query: r.values()}, &answer)
 	if err != nil {
 		return nil, err
 	}
-	h.Meta = meta
-	return &h, nil
+	answer.Meta = meta
+	answer.Meta.Warnings = append(answer.Meta.Warnings, answer.Warnings...)
+	return &answer.History, nil
 }
 
 // HistoryPath is the path of a statement's history.

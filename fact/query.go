@@ -78,15 +78,30 @@ type BatchCount struct {
 type Scan struct {
 	Index    string // by_subject, by_predicate, by_object or full_scan
 	Scanned  int    // rows taken from the index before filtering
-	LimitHit bool
+	LimitHit bool   // there is more than the answer holds
+	// Heavy tells that the answer ended early by its weight, MaxAnswerBytes,
+	// and not by its limit.
+	Heavy bool
+}
+
+// Statement is one fact with the pieces of its statement (C-16).
+type Statement struct {
+	Fact   Fact
+	Pieces []Fact // by valid_from
+	// Cut tells that there are more pieces than an answer holds.
+	Cut bool
 }
 
 // History is the life of one statement and of its subject and predicate (C-58).
+// Each list holds its first rows, and tells by Cut where there are more.
 type History struct {
-	Fact     Fact
-	Pieces   []Fact // every piece of the statement, by valid_from
-	Versions []Fact // every version of its pieces, oldest tx first
-	Timeline []Fact // every fact of the subject and predicate, by valid_from, then id
+	Fact        Fact
+	Pieces      []Fact // the pieces of the statement, by valid_from
+	Versions    []Fact // the versions of its pieces, oldest tx first
+	Timeline    []Fact // the facts of the subject and predicate, by valid_from, then id
+	PiecesCut   bool
+	VersionsCut bool
+	TimelineCut bool
 }
 
 // EntityQuery lists subjects in the order of their bytes.
@@ -157,20 +172,33 @@ type Event struct {
 	Superseded []Fact // what an assert closed or moved, after it
 }
 
+// Weight returns about how many bytes the event's JSON has.
+func (e *Event) Weight() int {
+	n := e.Fact.Weight()
+	for i := range e.Superseded {
+		n += e.Superseded[i].Weight()
+	}
+	return n
+}
+
 // EventQuery replays the events after a tx.
 type EventQuery struct {
 	Scope Scope
 	After uint64
-	// Limit ends the page after the tx that reaches it; a single larger tx
-	// comes whole.
+	// Skip is the place to go on from in the tx after After, where a page ended
+	// within it.
+	Skip uint64
+	// Limit ends the page after the tx that reaches it.
 	Limit int
 }
 
 // EventPage is the answer to an EventQuery. Through is the last tx that was
-// looked at: the cursor to go on from, whoever wrote it.
+// looked at to its end: the cursor to go on from, whoever wrote it. A page that
+// has become heavy ends within the next tx, and Skip is the place it came to.
 type EventPage struct {
 	Events  []Event
 	Through uint64
+	Skip    uint64
 }
 
 // Position is where a node's state machine stands.

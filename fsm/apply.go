@@ -32,34 +32,49 @@ type Applied struct {
 var ErrDigest = errors.New("this node's state differs from the leader's")
 
 // Apply applies entries in order, in one Pebble batch that also carries the
-// index reached. An error means that this node must stop: it could not write,
-// it does not know an entry, or its state differs from the leader's.
+// index reached; in several, each whole, where the entries touch very much. An
+// error means that this node must stop: it could not write, it does not know an
+// entry, or its state differs from the leader's.
 //
 // One goroutine at a time may call it.
 func (m *Machine) Apply(entries []Committed) ([]Applied, error) {
+	out := make([]Applied, len(entries))
+	for from := 0; from < len(entries); {
+		n, err := m.applySome(entries[from:], out[from:])
+		if err != nil {
+			return nil, err
+		}
+		from += n
+	}
+	return out, nil
+}
+
+// applySome applies as many entries as fit into one batch, and tells how many.
+func (m *Machine) applySome(entries []Committed, out []Applied) (n int, err error) {
 	l, err := m.start()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer m.views.Done()
-	out := make([]Applied, len(entries))
-	for i := range entries {
-		if entries[i].Index <= l.state.Index {
-			out[i].Skipped = true
+	for n < len(entries) && l.told < flushBytes {
+		c, done := &entries[n], &out[n]
+		n++
+		if c.Index <= l.state.Index {
+			done.Skipped = true
 			continue
 		}
-		if out[i], err = l.apply(&entries[i]); err != nil {
-			err = fmt.Errorf("apply log entry %d: %w", entries[i].Index, err)
-			return nil, errors.Join(err, l.close())
+		if *done, err = l.apply(c); err != nil {
+			err = fmt.Errorf("apply log entry %d: %w", c.Index, err)
+			return n, errors.Join(err, l.close())
 		}
 	}
 	if l.state.Index == m.state.Index {
-		return out, l.close()
+		return n, l.close()
 	}
 	if err := l.finish(); err != nil {
-		return nil, errors.Join(fmt.Errorf("write the effects of log entry %d: %w", l.state.Index, err), l.close())
+		return n, errors.Join(fmt.Errorf("write the effects of log entry %d: %w", l.state.Index, err), l.close())
 	}
-	return out, l.close()
+	return n, l.close()
 }
 
 func (m *Machine) start() (*ledger, error) {
@@ -90,7 +105,12 @@ func (l *ledger) apply(c *Committed) (Applied, error) {
 	switch e.Kind {
 	case entry.KindBatch:
 		done.Results = make([]*fact.Result, len(e.Requests))
+		full := l.told + l.m.entryBytes
 		for i, b := range e.Requests {
+			if l.told > full {
+				done.Results[i] = &fact.Result{Tx: l.state.Tx, RecordedAt: now, Err: errEntryFull}
+				continue
+			}
 			if done.Results[i], err = l.request(b, now); err != nil {
 				return done, fmt.Errorf("request %d: %w", i, err)
 			}

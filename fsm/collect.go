@@ -15,7 +15,13 @@ type collector struct {
 	facts     []fact.Fact
 	scanned   int
 	limitHit  bool
-	own       int // where the present tenant's facts begin
+	heavy     bool // cut by weight, not by number
+	own       int  // where the present tenant's facts begin
+	weight    int  // of the present tenant's facts
+	trimAt    int  // the weight at which they are trimmed next
+	others    int  // the weight of the facts before them
+	countOnly bool // counts facts and keeps none
+	count     int
 	// horizon is the first tx that some tenant has more of than it could give;
 	// a page may not reach it.
 	horizon uint64
@@ -26,16 +32,29 @@ func newCollector(q *fact.Query) *collector {
 	if limit <= 0 {
 		limit = fact.DefaultLimit
 	}
-	return &collector{limit: limit, ascending: q.TxGtGiven, horizon: math.MaxUint64}
+	return &collector{limit: limit, ascending: q.TxGtGiven, horizon: math.MaxUint64, trimAt: 2 * fact.MaxAnswerBytes}
 }
 
 // begin starts the facts of another tenant.
-func (c *collector) begin() { c.own = len(c.facts) }
+func (c *collector) begin() {
+	c.others += c.weight
+	if len(c.facts) > 2*c.limit || c.others > 2*fact.MaxAnswerBytes {
+		c.own = 0
+		c.trim()
+		c.others = c.weight
+	}
+	c.own, c.weight, c.trimAt = len(c.facts), 0, 2*fact.MaxAnswerBytes
+}
 
 // add takes a fact in.
 func (c *collector) add(f *fact.Fact) {
+	if c.countOnly {
+		c.count++
+		return
+	}
 	c.facts = append(c.facts, *f)
-	if len(c.facts)-c.own > 4*c.limit+1024 {
+	c.weight += f.Weight()
+	if len(c.facts)-c.own > 4*c.limit+1024 || c.weight > c.trimAt {
 		c.trim()
 	}
 }
@@ -43,16 +62,18 @@ func (c *collector) add(f *fact.Fact) {
 // full reports whether the present tenant, read in order, can add nothing more
 // to the page from this tx on.
 func (c *collector) full(tx uint64) bool {
-	n := len(c.facts) - c.own
-	if n < c.limit {
+	light := len(c.facts)-c.own < c.limit
+	if light && c.weight < fact.MaxAnswerBytes {
 		return false
 	}
 	if !c.ascending {
-		return n >= c.limit
+		c.heavy = c.heavy || light
+		return true
 	}
 	if c.facts[len(c.facts)-1].Tx == tx {
 		return false // a transaction comes whole, or is left for the next page
 	}
+	c.heavy = c.heavy || light
 	c.horizon = min(c.horizon, tx)
 	return true
 }
@@ -71,9 +92,9 @@ func (c *collector) compare(a, b fact.Fact) int {
 func (c *collector) trim() {
 	own := c.facts[c.own:]
 	slices.SortFunc(own, c.compare)
-	keep := c.limit
-	if c.ascending {
-		// The transaction that crosses the limit stays whole.
+	keep := c.fit(own)
+	if c.ascending && keep > 0 {
+		// The transaction that crosses the bounds stays whole.
 		for keep < len(own) && own[keep].Tx == own[keep-1].Tx {
 			keep++
 		}
@@ -83,23 +104,45 @@ func (c *collector) trim() {
 	}
 	if keep < len(own) {
 		c.limitHit = true
+		clear(own[keep:])
 		c.facts = c.facts[:c.own+keep]
 	}
+	c.weight = 0
+	for i := range c.facts[c.own:] {
+		c.weight += c.facts[c.own+i].Weight()
+	}
+	c.trimAt = c.weight + fact.MaxAnswerBytes
+}
+
+// fit returns how many of the first facts a page has room for: at least one.
+func (c *collector) fit(facts []fact.Fact) int {
+	weight := 0
+	for i := range facts {
+		weight += facts[i].Weight()
+		switch {
+		case i == c.limit:
+			return i
+		case i > 0 && weight > fact.MaxAnswerBytes:
+			c.heavy = true
+			return i
+		}
+	}
+	return len(facts)
 }
 
 // page sorts what was gathered and cuts the page out of it.
 func (c *collector) page(index string) *fact.Page {
 	slices.SortFunc(c.facts, c.compare)
-	cut := min(len(c.facts), c.limit)
+	cut := c.fit(c.facts)
 	if c.ascending {
-		cut = c.wholeTxs()
+		cut = c.wholeTxs(cut)
 	}
 	if cut < len(c.facts) {
 		c.limitHit = true
 	}
 	p := &fact.Page{
 		Facts: slices.Clip(c.facts[:cut]),
-		Scan:  fact.Scan{Index: index, Scanned: c.scanned, LimitHit: c.limitHit},
+		Scan:  fact.Scan{Index: index, Scanned: c.scanned, LimitHit: c.limitHit, Heavy: c.heavy && cut < c.limit},
 	}
 	p.Backfilled = backfilled(p.Facts)
 	return p
@@ -107,7 +150,7 @@ func (c *collector) page(index string) *fact.Page {
 
 // wholeTxs returns how many facts a page of whole transactions holds: as many
 // as fit, and at least the first transaction.
-func (c *collector) wholeTxs() int {
+func (c *collector) wholeTxs(fit int) int {
 	end := 0
 	for i := range c.facts {
 		f := &c.facts[i]
@@ -117,7 +160,7 @@ func (c *collector) wholeTxs() int {
 		if i+1 < len(c.facts) && c.facts[i+1].Tx == f.Tx {
 			continue
 		}
-		if i+1 > c.limit && end > 0 {
+		if i+1 > fit && end > 0 {
 			break
 		}
 		end = i + 1

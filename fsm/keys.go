@@ -345,5 +345,8 @@ func idAtEnd(k []byte) (id fact.ID) {
 	return id
 }
 
-// eventTx parses the tx of an event's key.
+// eventPlace parses the place of an event within its tx out of its key, eventTx
+// the tx.
+func eventPlace(k []byte) uint64 { return binary.BigEndian.Uint64(k[len(k)-8:]) }
+
 func eventTx(k []byte) uint64 { return binary.BigEndian.Uint64(k[len(k)-16:]) }

@@ -32,6 +32,7 @@ type ledger struct {
 	regOrder []string
 	emptied  []lineKey // subjects that lost rows for good; predicate is unused
 	purged   bool
+	told     int // the weight of the facts in the events of this call
 }
 
 // row is one fact that this call changes.
@@ -203,23 +204,31 @@ func (l *ledger) overlapping(t *line, from, until fact.Instant) ([]*row, error) 
 		return nil, err
 	}
 	var found []*row
-	take := func(f *fact.Fact) {
-		if _, changed := l.rows[f.ID]; !changed && f.ValidFrom < until && f.ValidUntil > from && f.ValidFrom < f.ValidUntil {
-			found = append(found, &row{space: t.key.space, f: *f, orig: f})
+	weight := 0
+	take := func(f *fact.Fact) error {
+		if _, changed := l.rows[f.ID]; changed || f.ValidFrom >= until || f.ValidUntil <= from || f.ValidFrom >= f.ValidUntil {
+			return nil
 		}
+		if weight += f.Weight(); weight > fact.MaxTxBytes {
+			return errTooHeavy
+		}
+		found = append(found, &row{space: t.key.space, f: *f, orig: f})
+		return nil
 	}
 	if t.loaded {
 		for i := range t.active {
-			take(&t.active[i])
+			if err := take(&t.active[i]); err != nil {
+				return nil, err
+			}
 		}
 	} else if err := l.scan(t, fact.Active, from, until, take); err != nil {
 		return nil, err
 	}
 	if t.closedBy > from {
 		latest := from
-		err := l.scan(t, fact.Superseded, from, until, func(f *fact.Fact) {
+		err := l.scan(t, fact.Superseded, from, until, func(f *fact.Fact) error {
 			latest = max(latest, f.ValidUntil)
-			take(f)
+			return take(f)
 		})
 		if err != nil {
 			return nil, err
@@ -234,12 +243,15 @@ func (l *ledger) overlapping(t *line, from, until fact.Instant) ([]*row, error) 
 			found = append(found, r)
 		}
 	}
+	if weightOf(found) > fact.MaxTxBytes {
+		return nil, errTooHeavy
+	}
 	sortRows(found)
 	return found, nil
 }
 
 // scan visits the store's rows of one status that overlap [from, until).
-func (l *ledger) scan(t *line, status fact.Status, from, until fact.Instant, visit func(*fact.Fact)) error {
+func (l *ledger) scan(t *line, status fact.Status, from, until fact.Instant, visit func(*fact.Fact) error) error {
 	prefix := t.key.space.line(t.key.subject, t.key.predicate, status)
 	it, err := l.seek(prefix, successor(prefix))
 	if err != nil {
@@ -247,10 +259,10 @@ func (l *ledger) scan(t *line, status fact.Status, from, until fact.Instant, vis
 	}
 	return scanWindow(it, from, until, func() error {
 		f, err := rowValue(it)
-		if err == nil {
-			visit(&f)
+		if err != nil {
+			return err
 		}
-		return err
+		return visit(&f)
 	})
 }
 
@@ -307,11 +319,12 @@ func (l *ledger) candidates(t *line) ([]*row, error) {
 	var found []*row
 	if !t.certain {
 		none := true
-		err := l.scan(t, fact.Candidate, fact.NoInstant, fact.Forever, func(f *fact.Fact) {
+		err := l.scan(t, fact.Candidate, fact.NoInstant, fact.Forever, func(f *fact.Fact) error {
 			none = false
 			if _, changed := l.rows[f.ID]; !changed {
 				found = append(found, &row{space: t.key.space, f: *f, orig: f})
 			}
+			return nil
 		})
 		if err != nil {
 			return nil, err

@@ -11,43 +11,41 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Fact returns a fact of whatever status, with every piece of its statement,
+// Fact returns a fact of whatever status, with the pieces of its statement,
 // itself included, by valid_from (C-16).
-func (v *View) Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, []fact.Fact, error) {
+func (v *View) Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error) {
 	s, f, err := v.locate(scope, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
 	if sel.past {
 		if err := v.pin(ctx, sel); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-	}
-	pieces, err := v.pieces(s, f)
-	if err != nil {
-		return nil, nil, err
 	}
 	var own *fact.Fact
-	var seen []fact.Fact
-	for i := range pieces {
-		p, err := v.seen(s, &pieces[i], sel)
-		if err != nil {
-			return nil, nil, err
+	pieces := &firsts{limit: fact.MaxLimit, compare: compareStart}
+	err = v.eachPiece(ctx, s, f, func(now *fact.Fact) error {
+		p, err := v.seen(s, now, sel)
+		if err != nil || p == nil {
+			return err
 		}
-		if p == nil {
-			continue
-		}
-		seen = append(seen, *p)
+		pieces.add(p)
 		if p.ID == id {
 			own = p
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if own == nil {
-		return nil, nil, noFact(id)
+		return nil, noFact(id)
 	}
-	slices.SortFunc(seen, func(a, b fact.Fact) int { return compareStart(&a, &b) })
-	return own, seen, nil
+	st := &fact.Statement{Fact: *own}
+	st.Pieces, st.Cut = pieces.list()
+	return st, nil
 }
 
 func noFact(id fact.ID) error { return fact.Errorf(fact.NotFound, "fact %s not found", id) }
@@ -85,67 +83,84 @@ func (v *View) locate(scope fact.Scope, id fact.ID) (space, *fact.Fact, error) {
 	return space{}, nil, noFact(id)
 }
 
-// pieces returns the current rows of a fact's statement.
-func (v *View) pieces(s space, f *fact.Fact) ([]fact.Fact, error) {
+// eachPiece visits the current rows of a fact's statement. They share its
+// content, however many they are.
+func (v *View) eachPiece(ctx context.Context, s space, f *fact.Fact, visit func(*fact.Fact) error) error {
 	prefix := appendTime(s.statements(f.Subject, f.Predicate, f.Object, f.Source), f.StatedFrom)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return storageError("open an iterator", err)
 	}
 	defer it.Close()
-	var pieces []fact.Fact
 	for ok := it.First(); ok; ok = it.Next() {
 		p, err := readFact(v.snap, s, idAtEnd(it.Key()))
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = ctx.Err()
 		}
-		if p != nil && p.Statement() == f.Statement() {
-			pieces = append(pieces, *p)
+		if err != nil {
+			return err
+		}
+		if p == nil || p.Statement() != f.Statement() {
+			continue
+		}
+		p.Object, p.Source, p.Properties = f.Object, f.Source, f.Properties
+		if err := visit(p); err != nil {
+			return err
 		}
 	}
-	return pieces, it.Error()
+	return it.Error()
 }
 
-// History tells the life of a fact (C-58).
-func (v *View) History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact.History, error) {
+// History tells the life of a fact (C-58), in lists of at most limit rows each;
+// 0 = MaxLimit.
+func (v *View) History(ctx context.Context, scope fact.Scope, id fact.ID, limit int) (*fact.History, error) {
 	s, f, err := v.locate(scope, id)
 	if err != nil {
 		return nil, err
 	}
+	if limit <= 0 {
+		limit = fact.MaxLimit
+	}
 	h := &fact.History{Fact: *f}
-	if h.Pieces, err = v.pieces(s, f); err != nil {
+	pieces := &firsts{limit: limit, compare: compareStart}
+	versions := &firsts{limit: limit, compare: func(a, b *fact.Fact) int {
+		return cmp.Or(cmp.Compare(a.Tx, b.Tx), bytes.Compare(a.ID[:], b.ID[:]))
+	}}
+	now := make(map[fact.ID]*fact.Fact)
+	err = v.eachPiece(ctx, s, f, func(p *fact.Fact) error {
+		now[p.ID] = p
+		pieces.add(p)
+		versions.add(p)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(h.Pieces, func(a, b fact.Fact) int { return compareStart(&a, &b) })
-	now := make(map[fact.ID]*fact.Fact, len(h.Pieces))
-	for i := range h.Pieces {
-		now[h.Pieces[i].ID] = &h.Pieces[i]
-		h.Versions = append(h.Versions, h.Pieces[i])
-	}
+	h.Pieces, h.PiecesCut = pieces.list()
 	err = scanVersions(v.snap, s.versions(f.Subject, f.Predicate, axisRecorded), fact.NoInstant, func(_ byte, w *version) error {
 		if p := now[w.id]; p != nil {
-			h.Versions = append(h.Versions, w.of(p))
+			was := w.of(p)
+			versions.add(&was)
 		}
 		return ctx.Err()
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(h.Versions, func(a, b fact.Fact) int {
-		return cmp.Or(cmp.Compare(a.Tx, b.Tx), bytes.Compare(a.ID[:], b.ID[:]))
-	})
-	h.Timeline, err = v.timeline(ctx, s, f)
+	h.Versions, h.VersionsCut = versions.list()
+	h.Timeline, h.TimelineCut, err = v.timeline(ctx, s, f, limit)
 	return h, err
 }
 
-// timeline returns every current row of a subject and predicate.
-func (v *View) timeline(ctx context.Context, s space, f *fact.Fact) ([]fact.Fact, error) {
-	var rows []fact.Fact
+// timeline returns the first current rows of a subject and predicate, and
+// whether there are more.
+func (v *View) timeline(ctx context.Context, s space, f *fact.Fact, limit int) ([]fact.Fact, bool, error) {
+	rows := &firsts{limit: limit, compare: compareStart}
 	for status := fact.Active; status <= fact.Retracted; status++ {
 		prefix := s.line(f.Subject, f.Predicate, status)
 		it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 		if err != nil {
-			return nil, storageError("open an iterator", err)
+			return nil, false, storageError("open an iterator", err)
 		}
 		for ok := it.First(); ok; ok = it.Next() {
 			row, err := rowValue(it)
@@ -154,16 +169,16 @@ func (v *View) timeline(ctx context.Context, s space, f *fact.Fact) ([]fact.Fact
 			}
 			if err != nil {
 				it.Close()
-				return nil, err
+				return nil, false, err
 			}
-			rows = append(rows, row)
+			rows.add(&row)
 		}
 		if err := it.Close(); err != nil {
-			return nil, storageError("read a timeline", err)
+			return nil, false, storageError("read a timeline", err)
 		}
 	}
-	slices.SortFunc(rows, func(a, b fact.Fact) int { return compareStart(&a, &b) })
-	return rows, nil
+	list, cut := rows.list()
+	return list, cut, nil
 }
 
 // maxEntityFacts bounds how far the facts of one entity are counted.
@@ -216,13 +231,15 @@ func (v *View) Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity
 
 // countFacts counts what a list of the subject's facts would hold.
 func (v *View) countFacts(ctx context.Context, q *fact.EntityQuery, tenant, subject string) (int, error) {
-	page, err := v.Facts(ctx, &fact.Query{
-		Scope: fact.Scope{Tenant: tenant, Branch: q.Scope.Branch}, Subject: subject, At: q.At, Limit: maxEntityFacts,
-	})
+	facts := &fact.Query{Subject: subject, At: q.At, Limit: maxEntityFacts}
+	sel, err := v.selector(ctx, facts)
 	if err != nil {
 		return 0, err
 	}
-	return len(page.Facts), nil
+	c := newCollector(facts)
+	c.countOnly = true
+	err = v.collect(ctx, sel, c, fact.Scope{Tenant: tenant, Branch: q.Scope.Branch})
+	return min(c.count, facts.Limit), err
 }
 
 // Predicates lists the predicates after a name that have facts at the time that

@@ -52,6 +52,8 @@ type Machine struct {
 	changed chan struct{} // closed and replaced whenever state moves
 
 	hot *hotLines
+	// entryBytes is maxEntryBytes; tests lower it.
+	entryBytes int
 
 	// gate keeps new views out while a restore waits for the open ones. It is
 	// taken before mu.
@@ -71,7 +73,7 @@ const (
 
 // Open opens the state machine's store, or makes an empty one.
 func Open(options Options) (*Machine, error) {
-	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{})}
+	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes}
 	if options.Dir == "" {
 		m.fs, m.dir = vfs.NewMem(), "store"
 	}

@@ -163,7 +163,7 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 	}
 	compareEach(t, v, r)
 	scope, at, id := r.Scope(), r.At(), r.ID()
-	f, pieces, err := v.Fact(ctx, scope, id, at)
+	f, err := v.Fact(ctx, scope, id, at)
 	if err != nil && fact.CodeOf(err) != fact.NotFound {
 		t.Fatal(err)
 	}
@@ -172,10 +172,10 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 		t.Fatalf("fact %s of %+v at %+v: engine %v, model %v", id, scope, at, f, mf)
 	}
 	if f != nil {
-		same(t, "fact", bare(*f), bare(*mf))
-		same(t, "pieces", bareAll(pieces), bareAll(mp))
+		same(t, "fact", bare(f.Fact), bare(*mf))
+		same(t, "pieces", bareAll(f.Pieces), bareAll(mp))
 	}
-	h, err := v.History(ctx, scope, id)
+	h, err := v.History(ctx, scope, id, 0)
 	if err != nil && fact.CodeOf(err) != fact.NotFound {
 		t.Fatal(err)
 	}

@@ -125,18 +125,26 @@ func (v *View) Facts(ctx context.Context, q *fact.Query) (*fact.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	tenants, err := v.tenants(q.Scope)
-	if err != nil {
+	c := newCollector(q)
+	if err := v.collect(ctx, sel, c, q.Scope); err != nil {
 		return nil, err
 	}
-	c := newCollector(q)
+	return c.page(indexOf(q)), nil
+}
+
+// collect gathers what a selector accepts, from one tenant after another.
+func (v *View) collect(ctx context.Context, sel *selector, c *collector, scope fact.Scope) error {
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return err
+	}
 	for _, tenant := range tenants {
-		r := &reading{ctx: ctx, v: v, sel: sel, space: space{tenant, q.Scope.Branch}, into: c}
+		r := &reading{ctx: ctx, v: v, sel: sel, space: space{tenant, scope.Branch}, into: c}
 		if err := r.run(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return c.page(indexOf(q)), nil
+	return nil
 }
 
 func indexOf(q *fact.Query) string {

@@ -12,50 +12,71 @@ import (
 // a reader who may see few of them still gets on.
 const maxEventTxs = 4096
 
+// maxEventBytes is the weight at which a page of events ends, after the event
+// that reaches it.
+const maxEventBytes = 1 << 20
+
 // Events replays what happened after a tx, every tx as it was (C-33).
 func (v *View) Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPage, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = fact.DefaultLimit
 	}
-	page := &fact.EventPage{Through: q.After}
+	page := &fact.EventPage{Through: q.After, Skip: q.Skip}
 	last := min(v.state.Tx, q.After+maxEventTxs)
+	told := &telling{page: page, limit: limit}
 	if !q.Scope.All {
-		return page, v.tenantEvents(ctx, q, last, limit, page)
+		return page, v.tenantEvents(ctx, q, last, told)
 	}
-	for tx := q.After + 1; tx <= last && len(page.Events) < limit; tx++ {
+	for tx := q.After + 1; tx <= last && !told.full(); tx++ {
 		rec, err := readTx(v.snap, tx)
 		if err != nil {
 			return nil, err
 		}
-		if err := v.txEvents(ctx, space{rec.Tenant, q.Scope.Branch}, tx, rec.RecordedAt, page); err != nil {
+		if err := v.txEvents(ctx, space{rec.Tenant, q.Scope.Branch}, tx, rec.RecordedAt, told); err != nil {
 			return nil, err
 		}
-		page.Through = tx
 	}
 	return page, nil
 }
 
+// telling is a page of events that is being filled.
+type telling struct {
+	page   *fact.EventPage
+	limit  int
+	weight int
+}
+
+func (t *telling) full() bool { return len(t.page.Events) >= t.limit || t.heavy() }
+
+func (t *telling) heavy() bool { return t.weight >= maxEventBytes }
+
+// passed notes that a tx was told to its end.
+func (t *telling) passed(tx uint64) { t.page.Through, t.page.Skip = tx, 0 }
+
 // tenantEvents reads one tenant's events without looking at anyone else's.
-func (v *View) tenantEvents(ctx context.Context, q *fact.EventQuery, last uint64, limit int, page *fact.EventPage) error {
+func (v *View) tenantEvents(ctx context.Context, q *fact.EventQuery, last uint64, told *telling) error {
 	s := space{q.Scope.Tenant, q.Scope.Branch}
-	for len(page.Events) < limit && page.Through < last {
+	page := told.page
+	for !told.full() && page.Through < last {
 		tx, err := v.nextEventTx(s, page.Through+1, last)
 		if err != nil {
 			return err
 		}
 		if tx == 0 {
-			page.Through = last
+			told.passed(last)
 			return nil
 		}
 		at, err := v.RecordTime(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := v.txEvents(ctx, s, tx, at, page); err != nil {
+		if tx > page.Through+1 {
+			told.passed(tx - 1)
+		}
+		if err := v.txEvents(ctx, s, tx, at, told); err != nil {
 			return err
 		}
-		page.Through = tx
 	}
 	return nil
 }
@@ -74,15 +95,20 @@ func (v *View) nextEventTx(s space, from, last uint64) (uint64, error) {
 	return eventTx(it.Key()), nil
 }
 
-// txEvents adds the events of one tx.
-func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant, page *fact.EventPage) error {
+// txEvents adds the events of one tx, behind those that were told already, until
+// the page is heavy.
+func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant, told *telling) error {
 	prefix := s.events(tx)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	lower := appendUint(s.events(tx), told.page.Skip)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: successor(prefix)})
 	if err != nil {
 		return storageError("open an iterator", err)
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
+		if told.heavy() {
+			return nil
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -94,15 +120,21 @@ func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant
 		if err != nil {
 			return err
 		}
-		told, err := v.told(s, &e, tx, at)
+		event, err := v.told(s, &e, tx, at)
 		if err != nil {
 			return err
 		}
-		if told != nil {
-			page.Events = append(page.Events, *told)
+		if event != nil {
+			told.page.Events = append(told.page.Events, *event)
+			told.weight += event.Weight()
 		}
+		told.page.Skip = eventPlace(it.Key()) + 1
 	}
-	return it.Error()
+	if err := it.Error(); err != nil {
+		return storageError("read the events", err)
+	}
+	told.passed(tx)
+	return nil
 }
 
 // told rebuilds an event; nil where its fact is gone.

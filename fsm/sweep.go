@@ -30,16 +30,15 @@ func (l *ledger) sweep(now fact.Instant) (*SweepReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	budget := maxSweep
+	budget, room := maxSweep, maxSweepBytes
 	for _, tenant := range tenants {
-		rows, err := l.due(tenant, now, budget+1)
+		rows, more, err := l.due(tenant, now, budget, room)
 		if err != nil {
 			return nil, err
 		}
-		if len(rows) > budget {
-			rows, report.More = rows[:budget], true
-		}
+		report.More = report.More || more
 		budget -= len(rows)
+		room -= weightOf(rows)
 		if err := l.settleDue(tenant, rows, now, report); err != nil {
 			return nil, err
 		}
@@ -54,48 +53,65 @@ func (l *ledger) sweep(now fact.Instant) (*SweepReport, error) {
 	return report, nil
 }
 
-// due returns up to most rows of a tenant that a sweep has something to do
-// with, by the time at which they became due.
-func (l *ledger) due(tenant string, now fact.Instant, most int) ([]*row, error) {
-	shared := space{tenant: tenant}
-	prefix := shared.prefix(famDue)
+// due returns up to most rows of a tenant that a sweep has something to do with,
+// by the time at which they became due, and whether there are more. A row is
+// taken for as long as the ones before it have left room.
+func (l *ledger) due(tenant string, now fact.Instant, most, room int) (rows []*row, more bool, err error) {
+	ids, err := l.dueIDs(tenant, now, most+1+len(l.order))
+	if err != nil {
+		return nil, false, err
+	}
+	loaded := 0
+	for _, id := range ids {
+		if _, changed := l.rows[id]; changed {
+			continue
+		}
+		if loaded >= room { // nothing that comes later is taken
+			more = true
+			break
+		}
+		r, err := l.find(space{tenant, fact.MainBranch}, id)
+		if err != nil {
+			return nil, false, err
+		}
+		if r != nil {
+			rows = append(rows, r)
+			loaded += r.f.Weight()
+		}
+	}
+	for _, r := range l.order {
+		if at, due := dueAt(&r.f); due && at <= now && !r.gone && r.space.tenant == tenant {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(a.f.ValidUntil, b.f.ValidUntil), bytes.Compare(a.f.ID[:], b.f.ID[:]))
+	})
+	for i, r := range rows {
+		if i == most || room <= 0 {
+			return rows[:i], true, nil
+		}
+		room -= r.f.Weight()
+	}
+	return rows, more, nil
+}
+
+// dueIDs returns the first ids, up to most, that were due in the store before
+// this call.
+func (l *ledger) dueIDs(tenant string, now fact.Instant, most int) ([]fact.ID, error) {
+	prefix := space{tenant: tenant}.prefix(famDue)
 	it, err := l.seek(prefix, appendTime(bytes.Clone(prefix), now+1))
 	if err != nil {
 		return nil, err
 	}
 	var ids []fact.ID
-	for ok := it.First(); ok && len(ids) < most+len(l.order); ok = it.Next() {
+	for ok := it.First(); ok && len(ids) < most; ok = it.Next() {
 		ids = append(ids, idAtEnd(it.Key()))
 	}
 	if err := it.Error(); err != nil {
 		return nil, storageError("read what is due", err)
 	}
-	var rows []*row
-	for _, id := range ids {
-		if _, changed := l.rows[id]; changed {
-			continue
-		}
-		r, err := l.find(space{tenant, fact.MainBranch}, id)
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
-			rows = append(rows, r)
-		}
-	}
-	for _, r := range l.order {
-		if !r.gone && r.space.tenant == tenant {
-			rows = append(rows, r)
-		}
-	}
-	rows = slices.DeleteFunc(rows, func(r *row) bool {
-		at, due := dueAt(&r.f)
-		return !due || at > now
-	})
-	slices.SortFunc(rows, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(a.f.ValidUntil, b.f.ValidUntil), bytes.Compare(a.f.ID[:], b.f.ID[:]))
-	})
-	return rows[:min(len(rows), most)], nil
+	return ids, nil
 }
 
 func (l *ledger) settleDue(tenant string, rows []*row, now fact.Instant, report *SweepReport) error {

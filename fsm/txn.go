@@ -25,6 +25,7 @@ type txn struct {
 	extra   []byte     // what else the digest covers
 	met     []metGuard // the guards that failed, and the facts that they met
 	pieces  int        // continuations made so far in this tx
+	told    int        // the weight of the facts in its events
 }
 
 // undoStep puts a row back as it was before the request.
@@ -124,8 +125,10 @@ func (t *txn) rollback() {
 // changed reports whether the request has changed anything.
 func (t *txn) changed() bool { return len(t.undo) > 0 }
 
-// tell adds an event.
+// tell adds an event. Answers and the stream hold what events name, so that the
+// weight of a tx is theirs.
 func (t *txn) tell(op fact.Op, r *row, others ...*row) {
+	t.told += r.f.Weight() + weightOf(others)
 	t.effects = append(t.effects, effect{op: op, row: r, others: others})
 }
 
@@ -141,6 +144,7 @@ func (t *txn) commit(record txRecord) error {
 		})
 	}
 	d.bytes(0xff, t.extra)
+	l.told += t.told
 	l.state.Tx = t.tx
 	l.state.Digest = d.sum()
 	record.RecordedAt, record.Digest = t.now, l.state.Digest

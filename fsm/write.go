@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,6 +15,9 @@ func (l *ledger) write(req *fact.Request, now fact.Instant) (*fact.Result, []met
 	t.backing = req.Write.Backfill
 	res := &fact.Result{Tx: l.state.Tx, RecordedAt: now}
 	refused, err := t.run(res)
+	if errors.Is(err, errTooHeavy) {
+		refused, err = errTooHeavy, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,6 +75,9 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 		if refused, err := t.retract(&t.req.Write.Retracts[i], res); refused != nil || err != nil {
 			return refused, err
 		}
+		if t.told > fact.MaxTxBytes {
+			return errTooHeavy, nil
+		}
 	}
 	for i := range t.req.Write.Asserts {
 		a, refused, err := t.assert(&t.req.Write.Asserts[i])
@@ -79,6 +86,9 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 		}
 		if refused != nil {
 			return inRow(refused, i, len(t.req.Write.Asserts)), nil
+		}
+		if t.told > fact.MaxTxBytes {
+			return errTooHeavy, nil
 		}
 		res.Asserts = append(res.Asserts, a)
 	}
@@ -134,6 +144,7 @@ func inRow(e *fact.Error, i, of int) *fact.Error {
 // guard evaluates every guard on the live view before anything is written.
 func (t *txn) guard() (*fact.Error, error) {
 	var failures []fact.GuardFailure
+	room := maxFailureBytes
 	for i := range t.req.Write.Guards {
 		g := &t.req.Write.Guards[i]
 		met, err := t.live(g.Subject, g.Predicate)
@@ -142,7 +153,8 @@ func (t *txn) guard() (*fact.Error, error) {
 		}
 		current := distinctObjects(met)
 		if !g.Holds(current) {
-			failures = append(failures, failureOf(g, current))
+			met, room = within(met, room)
+			failures = append(failures, failureOf(g, distinctObjects(met)))
 			t.met = append(t.met, metGuard{Guard: i, IDs: idsOf(met)})
 		}
 	}

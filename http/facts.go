@@ -20,6 +20,9 @@ func (s *Server) listFacts(c *call) error {
 		return err
 	}
 	c.meta(&meta)
+	if page.Scan.Heavy {
+		c.input.Warn("the list ends early, because an answer holds at most " + strconv.Itoa(fact.MaxAnswerBytes>>20) + " MiB of facts: page with tx_gt")
+	}
 	c.warnHeader()
 	return c.finish(http.StatusOK, jsonx.AppendFacts(c.begin(), page.Facts))
 }
@@ -55,27 +58,32 @@ func (s *Server) getFact(c *call) error {
 	if err := c.query.done(); err != nil {
 		return err
 	}
-	f, pieces, meta, err := s.config.Memory.Fact(c.r.Context(), c.caller, read, c.param("id"), c.trace)
+	st, meta, err := s.config.Memory.Fact(c.r.Context(), c.caller, read, c.param("id"), c.trace)
 	if err != nil {
 		return err
 	}
 	c.meta(&meta)
-	b := append(jsonx.AppendFactFields(c.begin(), f), `,"pieces":`...)
-	b = jsonx.AppendFacts(b, pieces)
+	c.warnCut("pieces", st.Cut, len(st.Pieces))
+	b := append(jsonx.AppendFactFields(c.begin(), &st.Fact), `,"pieces":`...)
+	b = jsonx.AppendFacts(b, st.Pieces)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
 }
 
 // factHistory is GET /api/facts/:id/history.
 func (s *Server) factHistory(c *call) error {
 	read := c.read()
+	limit := c.query.limit()
 	if err := c.query.done(); err != nil {
 		return err
 	}
-	h, meta, err := s.config.Memory.History(c.r.Context(), c.caller, read, c.param("id"), c.trace)
+	h, meta, err := s.config.Memory.History(c.r.Context(), c.caller, read, c.param("id"), limit, c.trace)
 	if err != nil {
 		return err
 	}
 	c.meta(&meta)
+	c.warnCut("pieces", h.PiecesCut, len(h.Pieces))
+	c.warnCut("versions", h.VersionsCut, len(h.Versions))
+	c.warnCut("timeline", h.TimelineCut, len(h.Timeline))
 	b := append(c.begin(), `{"fact":`...)
 	b = jsonx.AppendFact(b, &h.Fact)
 	b = append(b, `,"pieces":`...)
@@ -84,7 +92,14 @@ func (s *Server) factHistory(c *call) error {
 	b = jsonx.AppendFacts(b, h.Versions)
 	b = append(b, `,"timeline":`...)
 	b = jsonx.AppendFacts(b, h.Timeline)
-	return c.finish(http.StatusOK, append(b, '}'))
+	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
+}
+
+// warnCut tells that a list of an answer holds its first rows only.
+func (c *call) warnCut(list string, cut bool, rows int) {
+	if cut {
+		c.input.Warn(list + " holds the first " + strconv.Itoa(rows) + " only: list the others with /api/facts?subject=")
+	}
 }
 
 // assertFact is POST /api/facts.
@@ -115,7 +130,8 @@ func (s *Server) assertFact(c *call) error {
 	c.explainAssert(&a, done)
 	b := appendReceipt(jsonx.AppendFactFields(c.begin(), &done.Fact), done.Superseded)
 	b = append(b, `,"continuations":`...)
-	b = jsonx.AppendFacts(b, done.Continuations)
+	b, left := appendWithin(b, len(done.Continuations), func(i int) *fact.Fact { return &done.Continuations[i] })
+	c.warnLeft(left, result.Tx)
 	b = append(c.warnField(b), '}')
 	if done.Duplicate {
 		return c.finish(http.StatusOK, b)

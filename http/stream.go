@@ -116,10 +116,37 @@ func (c *call) tell(feed *memory.Feed, resync *fact.Error) error {
 		case len(events) == 0:
 			b = appendKeepAlive(b[:0], feed.Cursor())
 		default:
-			b = appendEvents(b[:0], feed.Cursor().Epoch, events)
+			if b, err = c.sendEvents(out, b[:0], feed.Cursor(), events); err != nil {
+				return err
+			}
 		}
 		c.buf = b
 	}
+}
+
+// streamChunk is about how many bytes of events are gathered before they are
+// sent.
+const streamChunk = 256 << 10
+
+// sendEvents appends one message an event, and sends what has become large on
+// the way. The last one of each tx carries the tx as its id: a reader that was
+// cut off in the middle of a tx is told the whole of it again. So it is of a tx
+// of which only a part has come yet.
+func (c *call) sendEvents(out *http.ResponseController, b []byte, at memory.Cursor, events []fact.Event) ([]byte, error) {
+	for i := range events {
+		e := &events[i]
+		if e.Tx <= at.Tx && (i+1 == len(events) || events[i+1].Tx != e.Tx) {
+			b = appendStreamID(b, memory.Cursor{Epoch: at.Epoch, Tx: e.Tx})
+		}
+		b = appendEvent(b, e)
+		if len(b) >= streamChunk && i+1 < len(events) {
+			if err := c.send(out, b); err != nil {
+				return b, err
+			}
+			b = b[:0]
+		}
+	}
+	return b, nil
 }
 
 // send writes one message within the time that a slow reader is given. A reader
@@ -134,28 +161,19 @@ func (c *call) send(out *http.ResponseController, b []byte) error {
 	return out.Flush()
 }
 
-// appendEvents appends one message an event. The last one of each tx carries
-// the tx as its id: a reader that was cut off in the middle of a tx is told the
-// whole of it again.
-func appendEvents(b []byte, epoch string, events []fact.Event) []byte {
-	for i := range events {
-		e := &events[i]
-		if i+1 == len(events) || events[i+1].Tx != e.Tx {
-			b = appendStreamID(b, memory.Cursor{Epoch: epoch, Tx: e.Tx})
-		}
-		b = append(b, `data: {"op":"`...)
-		b = append(b, e.Op.String()...)
-		b = append(b, `","tx":`...)
-		b = strconv.AppendUint(b, e.Tx, 10)
-		b = append(b, `,"fact":`...)
-		b = jsonx.AppendFact(b, &e.Fact)
-		if len(e.Superseded) > 0 {
-			b = append(b, `,"superseded":`...)
-			b = jsonx.AppendFacts(b, e.Superseded)
-		}
-		b = append(b, "}\n\n"...)
+// appendEvent appends the data of one event.
+func appendEvent(b []byte, e *fact.Event) []byte {
+	b = append(b, `data: {"op":"`...)
+	b = append(b, e.Op.String()...)
+	b = append(b, `","tx":`...)
+	b = strconv.AppendUint(b, e.Tx, 10)
+	b = append(b, `,"fact":`...)
+	b = jsonx.AppendFact(b, &e.Fact)
+	if len(e.Superseded) > 0 {
+		b = append(b, `,"superseded":`...)
+		b = jsonx.AppendFacts(b, e.Superseded)
 	}
-	return b
+	return append(b, "}\n\n"...)
 }
 
 func appendStreamID(b []byte, at memory.Cursor) []byte {

@@ -34,7 +34,34 @@ func (s *Server) transact(c *call) error {
 	}
 	t := touchedBy(result)
 	c.explainTransact(w, t)
-	return c.finish(http.StatusOK, append(c.warnField(t.append(c.begin(), result)), '}'))
+	b, left := t.append(c.begin(), result)
+	c.warnLeft(left, result.Tx)
+	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
+}
+
+// maxReceiptBytes is where the lists of whole facts in the answer of a write
+// end. Ids and counts are always told in full.
+const maxReceiptBytes = 2 * fact.MaxAnswerBytes
+
+// appendWithin appends a list of n facts as far as there is room, and returns
+// how many were left out.
+func appendWithin(b []byte, n int, at func(int) *fact.Fact) ([]byte, int) {
+	b = append(b, '[')
+	for i := range n {
+		if len(b) > maxReceiptBytes {
+			return append(b, ']'), n - i
+		}
+		b = jsonx.AppendFact(comma(b, i), at(i))
+	}
+	return append(b, ']'), 0
+}
+
+// warnLeft tells how many facts the answer of a write has no room for.
+func (c *call) warnLeft(left int, tx uint64) {
+	if left > 0 {
+		c.input.Warn(strconv.Itoa(left) + " facts are left out, because the answer of a write holds at most " +
+			strconv.Itoa(maxReceiptBytes>>20) + " MiB of them: list them with /api/facts?tx_gt=" + strconv.FormatUint(tx-min(tx, 1), 10))
+	}
 }
 
 func (c *call) explainTransact(w *fact.Write, t *touched) {
@@ -118,12 +145,13 @@ func endedBy(r *fact.Result) []fact.ID {
 	return ended
 }
 
-// append appends the answer without its closing brace (C-34, C-51).
-func (t *touched) append(b []byte, r *fact.Result) []byte {
+// append appends the answer without its closing brace (C-34, C-51), and tells
+// how many facts it has no room for.
+func (t *touched) append(b []byte, r *fact.Result) ([]byte, int) {
 	b = append(b, `{"tx":`...)
 	b = strconv.AppendUint(b, r.Tx, 10)
 	b = append(b, `,"facts":`...)
-	b = t.facts(b, t.order)
+	b, left := t.facts(b, t.order)
 	b = append(b, `,"retracted":`...)
 	b = jsonx.AppendIDs(b, r.RetractedIDs)
 	b = append(b, `,"superseded":`...)
@@ -131,16 +159,10 @@ func (t *touched) append(b []byte, r *fact.Result) []byte {
 	b = append(b, `,"superseded_ids":`...)
 	b = jsonx.AppendIDs(b, t.ended)
 	b = append(b, `,"continuations":`...)
-	return t.facts(b, t.continuations)
+	b, further := t.facts(b, t.continuations)
+	return b, left + further
 }
 
-func (t *touched) facts(b []byte, ids []fact.ID) []byte {
-	b = append(b, '[')
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsonx.AppendFact(b, t.last[id])
-	}
-	return append(b, ']')
+func (t *touched) facts(b []byte, ids []fact.ID) ([]byte, int) {
+	return appendWithin(b, len(ids), func(i int) *fact.Fact { return t.last[ids[i]] })
 }

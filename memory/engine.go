@@ -30,8 +30,8 @@ type View interface {
 	Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) bool) error
 	// IsSubject reports whether a name is the subject of any fact.
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
-	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, []fact.Fact, error)
-	History(ctx context.Context, scope fact.Scope, id fact.ID) (*fact.History, error)
+	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)
+	History(ctx context.Context, scope fact.Scope, id fact.ID, limit int) (*fact.History, error)
 	Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error)
 	Predicates(ctx context.Context, scope fact.Scope, at fact.At, after string, limit int) ([]string, error)
 	Stats(ctx context.Context, scope fact.Scope) (fact.Stats, error)

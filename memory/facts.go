@@ -127,31 +127,9 @@ func explainFacts(trace *Trace, q *FactsQuery, page *fact.Page) {
 	trace.Bool("limit_hit", page.Scan.LimitHit)
 }
 
-// Fact returns one fact of whatever status, with every piece of its statement
+// Fact returns one fact of whatever status, with the pieces of its statement
 // (C-16). The id is opaque: one that is no id at all is not found either.
-func (s *Service) Fact(ctx context.Context, c Caller, read Read, id string, trace *Trace) (*fact.Fact, []fact.Fact, Meta, error) {
-	parsed, ok := fact.ParseID(id)
-	if !ok {
-		return nil, nil, Meta{}, NoFact(id)
-	}
-	r, err := s.begin(ctx, c, read, 0, trace)
-	if err != nil {
-		return nil, nil, Meta{}, err
-	}
-	defer r.close()
-	f, pieces, err := r.view.Fact(r.ctx, r.scope, parsed, r.at)
-	if err != nil {
-		return nil, nil, r.meta, noFactOr(err, id, "read a fact")
-	}
-	trace.Step("execute", "by_id")
-	trace.Name("get_fact", "pick by_id index")
-	trace.Int("results", 1)
-	trace.Int("pieces", len(pieces))
-	return f, pieces, r.meta, nil
-}
-
-// History returns the life of one statement (C-58).
-func (s *Service) History(ctx context.Context, c Caller, read Read, id string, trace *Trace) (*fact.History, Meta, error) {
+func (s *Service) Fact(ctx context.Context, c Caller, read Read, id string, trace *Trace) (*fact.Statement, Meta, error) {
 	parsed, ok := fact.ParseID(id)
 	if !ok {
 		return nil, Meta{}, NoFact(id)
@@ -161,7 +139,31 @@ func (s *Service) History(ctx context.Context, c Caller, read Read, id string, t
 		return nil, Meta{}, err
 	}
 	defer r.close()
-	h, err := r.view.History(r.ctx, r.scope, parsed)
+	st, err := r.view.Fact(r.ctx, r.scope, parsed, r.at)
+	if err != nil {
+		return nil, r.meta, noFactOr(err, id, "read a fact")
+	}
+	trace.Step("execute", "by_id")
+	trace.Name("get_fact", "pick by_id index")
+	trace.Int("results", 1)
+	trace.Int("pieces", len(st.Pieces))
+	trace.Bool("limit_hit", st.Cut)
+	return st, r.meta, nil
+}
+
+// History returns the life of one statement (C-58), in lists of at most limit
+// rows each; 0 = fact.MaxLimit.
+func (s *Service) History(ctx context.Context, c Caller, read Read, id string, limit int, trace *Trace) (*fact.History, Meta, error) {
+	parsed, ok := fact.ParseID(id)
+	if !ok {
+		return nil, Meta{}, NoFact(id)
+	}
+	r, err := s.begin(ctx, c, read, 0, trace)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer r.close()
+	h, err := r.view.History(r.ctx, r.scope, parsed, limit)
 	if err != nil {
 		return nil, r.meta, noFactOr(err, id, "read a history")
 	}
@@ -170,6 +172,7 @@ func (s *Service) History(ctx context.Context, c Caller, read Read, id string, t
 	trace.Int("pieces", len(h.Pieces))
 	trace.Int("versions", len(h.Versions))
 	trace.Int("timeline", len(h.Timeline))
+	trace.Bool("limit_hit", h.PiecesCut || h.VersionsCut || h.TimelineCut)
 	return h, r.meta, nil
 }
 

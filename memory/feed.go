@@ -44,6 +44,7 @@ type Feed struct {
 	filter  EventFilter
 	epoch   string
 	after   uint64
+	skip    uint64 // the place in the tx after it that was reached
 }
 
 // ErrResync ends a feed whose cursor no longer means anything, because the
@@ -80,8 +81,9 @@ func (s *Service) Follow(ctx context.Context, c Caller, filter EventFilter, from
 // Cursor is the place up to which everything was handed out.
 func (f *Feed) Cursor() Cursor { return Cursor{Epoch: f.epoch, Tx: f.after} }
 
-// Next returns the next events, each tx whole, or none when nothing that the
-// caller may see has happened for the given time. The errors are Denied when
+// Next returns the next events, or none when nothing that the caller may see has
+// happened for the given time. A tx that is heavy comes in parts: those of its
+// events that lie behind the cursor are followed by the others. The errors are Denied when
 // the caller's key was revoked, ErrResync, and the context's.
 func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]fact.Event, error) {
 	deadline, cancel := context.WithTimeout(ctx, wait)
@@ -120,14 +122,14 @@ func (f *Feed) replay(ctx context.Context) ([]fact.Event, error) {
 		return nil, err
 	}
 	for f.after < at.Tx {
-		page, err := view.Events(ctx, &fact.EventQuery{Scope: f.scope, After: f.after, Limit: feedPage})
+		page, err := view.Events(ctx, &fact.EventQuery{Scope: f.scope, After: f.after, Skip: f.skip, Limit: feedPage})
 		if err != nil {
 			return nil, fmt.Errorf("replay events: %w", err)
 		}
-		if page.Through <= f.after {
+		if page.Through == f.after && page.Skip == f.skip {
 			return nil, nil
 		}
-		f.after = page.Through
+		f.after, f.skip = page.Through, page.Skip
 		if passed := f.pick(page.Events); len(passed) > 0 {
 			return passed, nil
 		}

@@ -38,6 +38,10 @@ func TestDocumentedWalkthrough(t *testing.T) {
 	if len(history["timeline"].([]any)) != 2 || len(history["versions"].([]any)) != 2 {
 		t.Errorf("history wrote %v", history)
 	}
+	history = r.object("history", "--limit", "1", fact["id"].(string))
+	if len(history["timeline"].([]any)) != 1 || len(history["versions"].([]any)) != 1 || len(history["warnings"].([]any)) != 2 {
+		t.Errorf("history with a limit wrote %v", history)
+	}
 	if got := r.object("retract", fact["id"].(string)); got["ok"] != true {
 		t.Errorf("retract wrote %v", got)
 	}

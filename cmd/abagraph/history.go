@@ -20,6 +20,7 @@ func historyCommand(a *app) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
+	flags.IntVar(&q.Limit, "limit", 0, "rows of each list at most (default 10,000)")
 	flags.StringVar(&q.Branch, "branch", "", "branch to read from")
 	flags.StringVar(&q.Consistency, "consistency", "", "linearizable (the default) or stale")
 	flags.Uint64Var(&q.MinTx, "min-tx", 0, "wait until the node has applied this tx")
@@ -28,7 +29,10 @@ func historyCommand(a *app) *cobra.Command {
 }
 
 func historyTable(t *table, raw []byte) error {
-	var got client.History
+	var got struct {
+		client.History
+		Warnings []string `json:"warnings"`
+	}
 	if err := json.Unmarshal(raw, &got); err != nil {
 		return err
 	}
@@ -37,5 +41,8 @@ func historyTable(t *table, raw []byte) error {
 	t.row("")
 	t.row("TIMELINE")
 	factRows(t, got.Timeline)
+	for _, warning := range got.Warnings {
+		t.line("warning: %s", warning)
+	}
 	return nil
 }

@@ -1,0 +1,4 @@
+package fsm
+
+// SetEntryBytes lowers what the requests of one entry may touch together.
+func (m *Machine) SetEntryBytes(n int) { m.entryBytes = n }
