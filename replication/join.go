@@ -63,6 +63,22 @@ func (n *Node) joinCluster(ctx context.Context) {
 	}
 }
 
+// claimed looks at a node of another cluster that counts on this one, by its
+// address. An empty node stops then: most likely it was a member, has lost its
+// data, and was started without Options.Join, so that it founded a cluster of its
+// own. One that holds data says so and goes on.
+func (n *Node) claimed(by string) {
+	what := fmt.Sprintf("the node %s counts on this one as a member of another cluster", by)
+	if n.machine.Position().Tx == 0 {
+		n.fail(errors.New(what + "; this one was started with an empty data directory and founded a cluster of its own: empty it again and start it with --join"))
+		return
+	}
+	if p := n.problem.Load(); p == nil || p.what != what {
+		n.logger.Warn("abagraph.cluster.claimed", "by", by)
+	}
+	n.problem.Store(&problem{what: what})
+}
+
 // becomeMember keeps the cluster's id, and with it opens the door to its Raft.
 func (n *Node) becomeMember(cluster clusterID) error {
 	if err := saveIdentity(n.options.Dir, identity{node: n.options.NodeID, cluster: cluster, stage: stageMember}); err != nil {

@@ -44,8 +44,34 @@ func TestCLU03EmptyMemberIsReadmitted(t *testing.T) {
 	c.equalDigests()
 }
 
-// A founder that has lost its data founds another cluster: it must not disturb
-// the old one, which still knows its address.
+// A founder that has lost its data founds another cluster. Where it learns that
+// the old one still counts on it, it stops rather than answer with an empty store.
+func TestCLU03EmptyFounderStops(t *testing.T) {
+	c := three(t, nil)
+	c.leader().mustWrite(t, write("Lamp:l", 1))
+	founder := c.members["n1"]
+	founder.stop(t)
+	if err := os.RemoveAll(founder.path); err != nil {
+		t.Fatal(err)
+	}
+	empty := c.start("n1", founder.path, "")
+	<-empty.Failed()
+	if err := empty.Err(); err == nil || !strings.Contains(err.Error(), "counts on this one") || !strings.Contains(err.Error(), "--join") {
+		t.Fatalf("the reason is %v", err)
+	}
+	empty.stop(t)
+	if err := os.RemoveAll(founder.path); err != nil {
+		t.Fatal(err)
+	}
+	c.start("n1", founder.path, c.members["n2"].address)
+	c.waitVoters(3)
+	if v := c.members["n1"].mustRead(t, "Lamp:l"); v != "1" {
+		t.Fatalf("n1 read %q", v)
+	}
+}
+
+// Where it has been written to before it learns of the old cluster, it goes on
+// and says so; the old one is not disturbed.
 func TestCLU03EmptyFounderStaysOutside(t *testing.T) {
 	c := three(t, nil)
 	c.leader().mustWrite(t, write("Lamp:l", 1))
@@ -54,8 +80,17 @@ func TestCLU03EmptyFounderStaysOutside(t *testing.T) {
 	if err := os.RemoveAll(founder.path); err != nil {
 		t.Fatal(err)
 	}
+	for _, other := range []string{"n2", "n3"} {
+		c.wires.set("n1", other, true)
+	}
 	c.start("n1", founder.path, "")
 	c.members["n1"].mustWrite(t, write("Lamp:l", 100))
+	for _, other := range []string{"n2", "n3"} {
+		c.wires.set("n1", other, false)
+	}
+	eventually(t, "the stranger to say so", func() bool {
+		return strings.Contains(c.members["n1"].Status().Problem, "counts on this one")
+	})
 	c.members["n2"].mustWrite(t, write("Lamp:l", 2))
 	if v := c.members["n3"].mustRead(t, "Lamp:l"); v != "2" {
 		t.Fatalf("n3 read %q", v)

@@ -164,7 +164,7 @@ func (n *Node) openTransport(id *identity) (raft.Transport, error) {
 		return nil, err
 	}
 	n.port.cluster.Store(n.alone)
-	n.port.serve = n.serveCalls
+	n.port.serve, n.port.claimed = n.serveCalls, n.claimed
 	n.calls = newCallers(n.port)
 	return &peerTransport{
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{

@@ -34,6 +34,9 @@ type port struct {
 	cluster atomic.Pointer[clusterID]
 	// serve answers the calls of one connection until it ends.
 	serve func(conn net.Conn, g greeting)
+	// claimed is told of a node that takes this one for a member of a cluster
+	// that it is not in.
+	claimed func(by string)
 
 	streams chan net.Conn
 	ctx     context.Context // ends when the port closes
@@ -161,6 +164,9 @@ func (p *port) judge(g greeting) string {
 	case mine == nil:
 		return "it is not a member of a cluster yet"
 	case g.cluster != *mine:
+		if p.claimed != nil && g.cluster != (clusterID{}) {
+			p.claimed(g.from)
+		}
 		return "it belongs to another cluster"
 	}
 	return ""
