@@ -61,9 +61,8 @@ func (a *app) export(ctx context.Context, q client.FactQuery, name string) error
 	if err != nil {
 		return a.explainDenial(err)
 	}
-	present := strconv.FormatUint(stats.Tx, 10)
-	e := &exporter{client: c, query: q, present: q.Tx == "" || q.Tx == present}
-	e.query.Tx = orElse(q.Tx, present)
+	e := &exporter{client: c, query: q}
+	e.query.Tx = orElse(q.Tx, strconv.FormatUint(stats.Tx, 10))
 	count, err := a.exportTo(ctx, e, name)
 	if err != nil {
 		return fmt.Errorf("after %d facts: %w", count, err)
@@ -94,12 +93,9 @@ func (a *app) exportTo(ctx context.Context, e *exporter, name string) (int, erro
 type exporter struct {
 	client *client.Client
 	query  client.FactQuery // its Tx names the state
-	// present tells that the state is the store's present one, for as long as
-	// no answer was read at another tx. The present is read much faster.
-	present bool
-	after   uint64
-	count   int
-	bytes   int
+	after  uint64
+	count  int
+	bytes  int
 }
 
 func (e *exporter) run(ctx context.Context, w io.Writer) error {
@@ -123,18 +119,9 @@ func (e *exporter) run(ctx context.Context, w io.Writer) error {
 }
 
 // page reads the next page. Pages end between two tx (C-24), so the last one's
-// tx is where the next begins, in the present as in the past.
+// tx is where the next begins.
 func (e *exporter) page(ctx context.Context) (*client.FactList, error) {
 	q := e.query
 	q.TxGt = strconv.FormatUint(e.after, 10)
-	if !e.present {
-		return e.client.Facts(ctx, q)
-	}
-	q.Tx = ""
-	page, err := e.client.Facts(ctx, q)
-	if err != nil || strconv.FormatUint(page.Tx, 10) == e.query.Tx {
-		return page, err
-	}
-	e.present = false // somebody wrote: what is left is read from the past
-	return e.page(ctx)
+	return e.client.Facts(ctx, q)
 }

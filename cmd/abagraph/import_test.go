@@ -187,7 +187,7 @@ func TestExportBesideWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &exporter{client: c, query: client.FactQuery{Status: "all", Read: client.Read{Tx: fmt.Sprint(stats.Tx)}}, present: true}
+	e := &exporter{client: c, query: client.FactQuery{Status: "all", Read: client.Read{Tx: fmt.Sprint(stats.Tx)}}}
 	var got strings.Builder
 	e.query.Limit = 10
 	for {
