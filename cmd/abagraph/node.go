@@ -96,7 +96,10 @@ func serverConfig(s settings, door *memory.Service, logger *slog.Logger, window 
 
 // openData claims the data directory and opens the state machine.
 func (n *node) openData(s settings, logger *slog.Logger) (err error) {
-	options := fsm.Options{Logger: logger, CacheBytes: s.number("cache_bytes"), Fatal: n.die}
+	options := fsm.Options{Logger: logger, CacheBytes: s.number("cache_bytes"), Fatal: func(line string) {
+		logger.Error("abagraph.node.stopped", "error", line)
+		n.die(line)
+	}}
 	if data := s.get("data"); data != inMemory {
 		if n.dir, err = rlog.Claim(data); err != nil {
 			return err
