@@ -5,12 +5,13 @@ import (
 	"runtime/debug"
 )
 
-// Most of a node's memory is Pebble's and not the collector's business. What is
-// left is small, and collecting it each time it has doubled would cost more
-// than the memory is worth: it may grow to five times, but not beyond a bound.
+// A node that is built without C keeps Pebble's cache and memtables on the
+// collector's heap. They live long, and collecting each time the rest has
+// doubled would cost more than the memory is worth: the heap may grow to five
+// times what lives, but not beyond a bound.
 const (
-	collectAt   = 400       // percent of growth
-	collectHard = 768 << 20 // bytes at which the collector works as hard as it must
+	collectAt   = 400     // percent of growth
+	collectHard = 1 << 30 // bytes at which the collector works as hard as it must
 )
 
 // tuneCollector sets the garbage collector, unless the environment does.
