@@ -63,7 +63,7 @@ func TestDeniedIsAMissingRoute(t *testing.T) {
 	}
 }
 
-func TestMethodsAndHead(t *testing.T) {
+func TestWEB04MethodsAndHead(t *testing.T) {
 	r := start(t, "root-key")
 	// WEB-04: the wrong method says which ones are right, HEAD is GET without a body.
 	got := r.do("PUT", "/api/facts", `{}`)

@@ -1,0 +1,58 @@
+package fsm_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"abagraph/fact"
+	"abagraph/internal/model"
+)
+
+// TestSTO04AbandonedReadersLeaveNothing is STO-04's store side: readers that are
+// given up half way, with writes going on, leave no snapshot and no iterator
+// behind, and the store closes.
+func TestSTO04AbandonedReadersLeaveNothing(t *testing.T) {
+	n := full(t)
+	history := model.NewRandom(6)
+	var readers sync.WaitGroup
+	for i := range 60 {
+		n.step(history.Step())
+		v, err := n.m.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers.Go(func() {
+			defer v.Close()
+			ctx, giveUp := context.WithCancel(context.Background())
+			scope := fact.Scope{All: true, Branch: fact.MainBranch}
+			seen := 0
+			err := v.Each(ctx, &fact.Query{Scope: scope, Statuses: fact.AllStatuses, StatusGiven: true, At: fact.Present(v.Position().RecordedAt)}, func(*fact.Fact) bool {
+				if seen++; seen == i%7 {
+					giveUp()
+				}
+				return seen < 10
+			})
+			giveUp()
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			_, err = v.Events(ctx, &fact.EventQuery{Scope: scope, Limit: 5})
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	readers.Wait()
+	figures, err := n.m.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if figures.Snapshots.Count != 0 || figures.TableIters != 0 {
+		t.Errorf("%d snapshots and %d iterators are open", figures.Snapshots.Count, figures.TableIters)
+	}
+	if err := n.m.Close(); err != nil {
+		t.Error(err)
+	}
+}
