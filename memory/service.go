@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -57,6 +56,7 @@ type Service struct {
 	threshold float64
 	timeout   time.Duration
 	now       func() time.Time
+	ids       ids
 	keys      keyCache
 	heavy     heavy
 }
@@ -99,27 +99,3 @@ func New(o Options) (*Service, error) {
 
 // Position is where this node stands, without asking anyone.
 func (s *Service) Position() fact.Position { return s.engine.Position() }
-
-// newID makes the id of a fact or key (C-2).
-func (s *Service) newID() fact.ID {
-	ids := s.newIDs()
-	return ids()
-}
-
-// newIDs makes ids that sort in the order in which they are made, so that lists
-// show the facts of a batch as it gave them.
-func (s *Service) newIDs() func() fact.ID {
-	var random [10]byte
-	_, _ = rand.Read(random[:]) // it never fails: the runtime stops the process rather
-	at := fact.Instant(s.now().UnixMilli())
-	random[3] &= 0x7f // room to count up, far beyond any batch
-	return func() fact.ID {
-		id := fact.NewID(at, random)
-		for i := len(random) - 1; i > 2; i-- {
-			if random[i]++; random[i] != 0 {
-				break
-			}
-		}
-		return id
-	}
-}

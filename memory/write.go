@@ -55,10 +55,9 @@ func (s *Service) Transact(ctx context.Context, c Caller, o WriteOptions, w *fac
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, err
 	}
-	next := s.newIDs()
 	for i := range w.Asserts {
 		if w.Asserts[i].ID.IsZero() {
-			w.Asserts[i].ID = next()
+			w.Asserts[i].ID = s.newID()
 		}
 	}
 	r := fact.Request{Tenant: c.Tenant, Branch: o.Branch, Write: w}
