@@ -143,8 +143,13 @@ func ReadArchive(fs vfs.FS, from io.Reader, dir string) error {
 	return nil
 }
 
+// CheckArchive reads an archive to its end and keeps nothing of it.
+func CheckArchive(from io.Reader) error {
+	return (&unpacker{from: bufio.NewReaderSize(from, 256<<10), sum: sha256.New()}).run()
+}
+
 type unpacker struct {
-	fs   vfs.FS
+	fs   vfs.FS // nil keeps nothing
 	from *bufio.Reader
 	sum  hash.Hash
 	dir  string
@@ -193,6 +198,9 @@ func (u *unpacker) end() error {
 	if _, err := u.from.ReadByte(); err != io.EOF {
 		return errArchive("something follows its end")
 	}
+	if u.fs == nil {
+		return nil
+	}
 	d, err := u.fs.OpenDir(u.dir)
 	if err != nil {
 		return fmt.Errorf("unpack an archive: %w", err)
@@ -229,6 +237,12 @@ func (u *unpacker) file() (more bool, err error) {
 func (u *unpacker) content(name string, size int64) error {
 	if size < 0 {
 		return errArchive("a size in it is impossible")
+	}
+	if u.fs == nil {
+		if n, err := io.Copy(u.sum, io.LimitReader(u.from, size)); err != nil || n != size {
+			return errArchive("it is cut short")
+		}
+		return nil
 	}
 	f, err := u.fs.Create(filepath.Join(u.dir, name), vfs.WriteCategoryUnspecified)
 	if err != nil {

@@ -27,6 +27,9 @@ type Options struct {
 	// Fatal is called with one line when the store cannot go on, as on a full
 	// disk, from whatever goroutine met it; it must not return. nil panics.
 	Fatal func(message string)
+	// ReadOnly opens a store that no node runs on to look at it: nothing in Dir is
+	// changed, and Apply fails.
+	ReadOnly bool
 	// Tune may change the Pebble options last; tests use it to give the same
 	// history other weather.
 	Tune func(*pebble.Options)
@@ -83,7 +86,10 @@ func Open(options Options) (*Machine, error) {
 	}
 	m.cache = pebble.NewCache(size)
 	m.hot = newHotLines(size / 4)
-	err := recoverSwap(m.fs, m.dir)
+	var err error
+	if !options.ReadOnly {
+		err = recoverSwap(m.fs, m.dir)
+	}
 	if err == nil {
 		err = m.open()
 	}
@@ -108,7 +114,7 @@ func (m *Machine) open() error {
 		return errors.Join(err, db.Close())
 	}
 	m.db, m.state = db, st
-	if clean < st.Purge {
+	if clean < st.Purge && !m.options.ReadOnly {
 		m.cleaner.start(db, st.Purge)
 	}
 	return nil
@@ -136,6 +142,7 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 		o.MemTableSize = min(o.MemTableSize, 16<<20)
 	}
 	addBloomFilters(o)
+	m.options.readOnly(o)
 	if m.options.Tune != nil {
 		m.options.Tune(o)
 	}
@@ -183,7 +190,10 @@ func (m *Machine) Close() error {
 	m.mu.Unlock()
 	m.views.Wait()
 	m.cleaner.stop()
-	err := m.db.Flush()
+	var err error
+	if !m.options.ReadOnly {
+		err = m.db.Flush()
+	}
 	err = errors.Join(err, m.db.Close())
 	m.cache.Unref()
 	if err != nil {

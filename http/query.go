@@ -200,13 +200,11 @@ func (c *call) read() memory.Read {
 	r := memory.NewRead()
 	c.branch()
 	if text, ok := c.query.text("consistency"); ok {
-		switch text {
-		case "stale":
-			r.Level = fact.Stale
-		case "linearizable":
-		default:
-			c.query.fail(fact.Invalid("consistency", "must be linearizable or stale"))
+		level, err := consistency(text)
+		if err != nil {
+			c.query.fail(err)
 		}
+		r.Level = level
 	}
 	r.MinTx, _ = c.query.number("min_tx")
 	if values := c.r.Header[headerMinTx]; len(values) > 0 {
@@ -217,6 +215,16 @@ func (c *call) read() memory.Read {
 		r.MinTx = max(r.MinTx, n)
 	}
 	return r
+}
+
+func consistency(text string) (fact.Level, error) {
+	switch text {
+	case "stale":
+		return fact.Stale, nil
+	case "linearizable":
+		return fact.Linearizable, nil
+	}
+	return fact.Linearizable, fact.Invalid("consistency", "must be linearizable or stale")
 }
 
 // past returns read with the record time to read at (C-22).

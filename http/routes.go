@@ -63,6 +63,7 @@ func (s *Server) table() []route {
 		{method: http.MethodDelete, template: "/api/tenants/:id/keys/:key", handle: s.revokeKey},
 		{method: http.MethodGet, template: "/api/admin/purge", handle: s.previewPurge},
 		{method: http.MethodPost, template: "/api/admin/purge", handle: s.purge},
+		{method: http.MethodGet, template: "/api/admin/backup", handle: s.backup},
 		{method: http.MethodGet, template: "/api", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/api/", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/v1", access: discovery, handle: s.index},

@@ -53,6 +53,16 @@ func Claim(path string) (*Dir, error) {
 	return &Dir{path: full, lock: lock}, nil
 }
 
+// Lock locks a directory that is there, whatever it holds: for who puts a whole
+// directory in place of another.
+func Lock(path string) (*Dir, error) {
+	lock, err := acquire(filepath.Join(path, lockName))
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{path: path, lock: lock}, nil
+}
+
 // checkForeign refuses a directory that holds something, but no node's data.
 func checkForeign(path string) error {
 	if _, err := os.Stat(filepath.Join(path, identityName)); err == nil {

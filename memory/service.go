@@ -32,6 +32,8 @@ type Options struct {
 	RegistryVersion func() uint64
 	// Cluster reports on this node and its cluster; nil = nothing is known.
 	Cluster func() Cluster
+	// Operations is what an operator may do to the node; nil = nothing.
+	Operations Operations
 	// AdminKey is the operator's key; "" turns auth off (C-41).
 	AdminKey string
 	// Threshold is the confidence below which a fact is a candidate (C-7);
@@ -45,20 +47,21 @@ type Options struct {
 
 // Service is the door. It is safe for concurrent use.
 type Service struct {
-	engine    Engine
-	view      func() (View, error)
-	live      func(*fact.Query) (*fact.Page, fact.Position, bool)
-	leads     func() bool
-	version   func() uint64
-	cluster   func() Cluster
-	adminHash [sha256.Size]byte
-	auth      bool
-	threshold float64
-	timeout   time.Duration
-	now       func() time.Time
-	ids       ids
-	keys      keyCache
-	heavy     heavy
+	engine     Engine
+	view       func() (View, error)
+	live       func(*fact.Query) (*fact.Page, fact.Position, bool)
+	leads      func() bool
+	version    func() uint64
+	cluster    func() Cluster
+	operations Operations
+	adminHash  [sha256.Size]byte
+	auth       bool
+	threshold  float64
+	timeout    time.Duration
+	now        func() time.Time
+	ids        ids
+	keys       keyCache
+	heavy      heavy
 }
 
 // New makes a Service.
@@ -68,7 +71,8 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{
 		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion, cluster: o.Cluster,
-		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy),
+		operations: o.Operations,
+		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy),
 	}
 	if s.auth {
 		s.adminHash = sha256.Sum256([]byte(o.AdminKey))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,8 @@ type adapter struct {
 	snaps   *snapshots
 	stopped error // set by the first failure; nothing is applied after it
 	seq     atomic.Uint64
+	// applying is held while the state moves: a backup keeps it still.
+	applying sync.Mutex
 	// seen is the last index that was dealt with, configuration entries
 	// included.
 	seen atomic.Uint64
@@ -41,6 +44,8 @@ func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0
 // ApplyBatch applies the entries that are ready. A failure stops the node: the
 // state would be behind the log from then on.
 func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
+	a.applying.Lock()
+	defer a.applying.Unlock()
 	out := make([]any, len(logs))
 	for from := 0; from < len(logs); {
 		to, bytes := from, 0
@@ -162,7 +167,10 @@ func (a *adapter) restore(from io.Reader) error {
 	if err := fsm.ReadArchive(fs, from, dir); err != nil {
 		return err
 	}
-	if err := a.machine.RestoreDir(dir); err != nil {
+	a.applying.Lock()
+	err := a.machine.RestoreDir(dir)
+	a.applying.Unlock()
+	if err != nil {
 		return errors.Join(err, fs.RemoveAll(dir))
 	}
 	a.seen.Store(a.machine.Position().Index)

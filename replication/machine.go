@@ -30,6 +30,8 @@ type StateMachine interface {
 	// Cleaned waits until what was purged has left the machine's files (C-56).
 	Cleaned(ctx context.Context) error
 	RestoreDir(dir string) error
+	// View opens a view of the applied state, to describe a backup.
+	View() (*fsm.View, error)
 	FS() vfs.FS
 	InMemory() bool
 }

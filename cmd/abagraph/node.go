@@ -74,13 +74,14 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 func (n *node) openMemory(s settings) (*memory.Service, error) {
 	threshold := s.fraction("candidate_threshold")
 	return memory.New(memory.Options{
-		Engine:    late{n},
-		View:      func() (memory.View, error) { return n.machine.View() },
-		Live:      func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
-		Leads:     func() bool { return n.raft.Leads() },
-		Cluster:   late{n}.Cluster,
-		AdminKey:  s.get("admin_key"),
-		Threshold: &threshold,
+		Engine:     late{n},
+		View:       func() (memory.View, error) { return n.machine.View() },
+		Live:       func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
+		Leads:      func() bool { return n.raft.Leads() },
+		Cluster:    late{n}.Cluster,
+		Operations: operations{n},
+		AdminKey:   s.get("admin_key"),
+		Threshold:  &threshold,
 		// Keys are looked up anew only after the registry has changed.
 		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },
 	})

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"abagraph/fsm"
+	"abagraph/ops"
+)
+
+func opsBackupCommand(a *app) *cobra.Command {
+	var stale bool
+	c := &cobra.Command{
+		Use:   "backup FILE|DIR",
+		Short: "Write the whole store of a running node into one checked file",
+		Long: `Takes a copy of the node's whole store at one tx, every tenant in it, and checks
+every byte on its way. Any node will do; the copy holds everything that was
+acknowledged before the call. In a directory the file is named after the state.
+A file that is there already is never replaced, and an interrupted backup leaves
+nothing. Hashes of keys are in it, keys and secrets are not: keep it like the data.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			bar := newBar(a, a.json)
+			job := ops.Backup{Client: client, To: args[0], Stale: stale, Progress: bar.reading}
+			report, err := job.Run(c.Context())
+			bar.clear()
+			if err != nil {
+				return a.explainDenial(err)
+			}
+			return show(a, report, backupTable)
+		},
+	}
+	c.Flags().BoolVar(&stale, "stale", false, "take what this node has, without asking the leader: also where no majority is up")
+	return c
+}
+
+func backupTable(t *table, r *ops.BackupReport) {
+	t.row("file", r.File)
+	t.row("size", bytesText(r.Bytes))
+	t.row("took", fmt.Sprintf("%.1f s", r.Seconds))
+	manifestRows(t, &r.Manifest)
+}
+
+func manifestRows(t *table, m *fsm.Manifest) {
+	t.row("tx", fmt.Sprint(m.Tx))
+	t.row("epoch", m.Epoch)
+	t.row("digest", m.Digest)
+	t.row("facts", fmt.Sprintf("%d active, %d candidates, %d superseded, %d retracted, of %d tenants",
+		m.Counts.Active, m.Counts.Candidate, m.Counts.Superseded, m.Counts.Retracted, m.Counts.Tenants))
+	t.row("made", instantText(m.CreatedAt)+" by "+m.Node+", version "+m.Version)
+}
+
+func opsRestoreCommand(a *app) *cobra.Command {
+	var job ops.Restore
+	c := &cobra.Command{
+		Use:   "restore FILE --data DIR",
+		Short: "Make a data directory out of a backup, for a node that is alone at first",
+		Long: `Checks the whole file before anything is touched, and then makes a data directory
+of it in which one node starts that is alone: others join it with empty ones. The
+store gets a new epoch, so that cursors of before are told (410 EpochChanged).
+
+With --replace, what the directory holds is set aside inside it, and it is told
+what that had and the backup has not. No node may run there.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if strings.TrimSpace(job.Data) == "" {
+				return fmt.Errorf("say where to with --data DIR")
+			}
+			job.File = args[0]
+			bar := newBar(a, a.json)
+			job.Progress = bar.reading
+			report, err := job.Run(c.Context())
+			bar.clear()
+			if err != nil {
+				return err
+			}
+			return show(a, report, restoreTable)
+		},
+	}
+	c.Flags().StringVar(&job.Data, "data", "", "data directory to make: empty, or not there, unless --replace")
+	c.Flags().StringVar(&job.NodeID, "node-id", "", "name of the restored node (default: the replaced one's, or a new one)")
+	c.Flags().BoolVar(&job.Replace, "replace", false, "set aside what the directory holds")
+	return c
+}
+
+func restoreTable(t *table, r *ops.RestoreReport) {
+	t.row("data", r.Data)
+	t.row("node", r.NodeID)
+	t.row("new epoch", r.Epoch)
+	if r.SetAside != "" {
+		t.row("set aside", r.SetAside)
+	}
+	manifestRows(t, &r.Manifest)
+	for _, warning := range r.Warnings {
+		t.line("warning: %s", warning)
+	}
+	t.line("start it with: abagraph serve --data %s", r.Data)
+}
