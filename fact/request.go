@@ -8,8 +8,8 @@ const DefaultThreshold = 0.75
 const MaxTransactRows = 10_000
 
 // Request is one write, ready to be proposed: everything that is not a pure
-// function of the state has been decided (ids, threshold, masked text). Just
-// one of Write, Registry and Purge is set.
+// function of the state has been decided (ids, threshold, masked text, vectors).
+// Just one of Write, Registry, Purge and Vectors is set.
 type Request struct {
 	Tenant    string // whose data; "" = ownerless
 	Branch    string
@@ -21,6 +21,7 @@ type Request struct {
 	Write    *Write
 	Registry *TenantChange
 	Purge    *Purge
+	Vectors  *Vectors
 }
 
 // Idempotency names a write that may be retried (C-31). A key is unique per
@@ -39,6 +40,8 @@ type Write struct {
 	Retracts []Retract
 	Asserts  []Assert
 	Backfill *Backfill
+	// Model made the vectors of the asserts, those that have one.
+	Model Model
 }
 
 // Guard is a condition on the live view at the write's record time (C-34).
@@ -82,6 +85,8 @@ type Assert struct {
 	Transient  bool
 	// KnownAt declares when the row was known (C-28), or is NoInstant.
 	KnownAt Instant
+	// Vector stands for the text, at length 1; nil where it has none (C-54).
+	Vector []float32
 }
 
 // Backfill declares that a batch's data was known before today (C-28).

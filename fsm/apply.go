@@ -156,6 +156,9 @@ func (l *ledger) judge(req *fact.Request, now fact.Instant) (*fact.Result, []met
 	case req.Registry != nil:
 		res, err := l.change(req, now)
 		return res, nil, err
+	case req.Vectors != nil:
+		res, err := l.setVectors(req, now)
+		return res, nil, err
 	default:
 		res, err := l.purge(req, now)
 		return res, nil, err

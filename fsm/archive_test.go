@@ -12,6 +12,7 @@ import (
 	"abagraph/fact"
 	"abagraph/fsm"
 	"abagraph/internal/model"
+	"abagraph/log/entry"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -166,8 +167,9 @@ func TestTEN06PurgeLeavesNothing(t *testing.T) {
 		return n.step(model.Step{ProposedAt: 1_700_000_000_000 + fact.Instant(i), Request: &fact.Request{
 			Tenant: "ta", Branch: fact.MainBranch, Threshold: fact.DefaultThreshold,
 			Idem: &fact.Idempotency{Key: string('a' + rune(i)), Method: "POST", Path: "/api/facts", Hash: [32]byte{i}},
-			Write: &fact.Write{Asserts: []fact.Assert{{
-				ID: fact.NewID(1, [10]byte{9: i}), Subject: "Person:p9-" + canary, Predicate: canary + "-says", Object: fact.TextObject(object),
+			Write: &fact.Write{Model: fact.Model{Name: "m", Dim: 3}, Asserts: []fact.Assert{{
+				Vector: entry.DecodeVector([]byte(canary + "!")),
+				ID:     fact.NewID(1, [10]byte{9: i}), Subject: "Person:p9-" + canary, Predicate: canary + "-says", Object: fact.TextObject(object),
 				ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: 1, Source: &source,
 				Properties: []byte(`{"note":"` + canary + `"}`), KnownAt: fact.NoInstant,
 			}}},

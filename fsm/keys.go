@@ -45,6 +45,8 @@ const (
 	famByPred    = 'P' // predicate, status, tx↓, id
 	famByObject  = 'O' // object, status, tx↓, id
 	famVersion   = 'V' // subject, predicate, axis, bucket, start, end, id, tx → past version
+	famVector    = 'W' // tx, statement, model, dimension → the vector that was set at the tx
+	famVectorOf  = 'U' // statement, model, dimension → that tx
 )
 
 // Families of a tenant's data that no branch owns.
@@ -350,3 +352,32 @@ func idAtEnd(k []byte) (id fact.ID) {
 func eventPlace(k []byte) uint64 { return binary.BigEndian.Uint64(k[len(k)-8:]) }
 
 func eventTx(k []byte) uint64 { return binary.BigEndian.Uint64(k[len(k)-16:]) }
+
+func appendModel(k []byte, m fact.Model) []byte {
+	return binary.BigEndian.AppendUint32(appendString(k, m.Name), uint32(m.Dim))
+}
+
+// vectorsOf is the prefix of what tells when a statement was given its vectors.
+func (s space) vectorsOf(statement fact.ID) []byte {
+	return append(s.prefix(famVectorOf), statement[:]...)
+}
+
+// vectorsFrom is the place of the first vector that was set at a tx or later.
+func (s space) vectorsFrom(tx uint64) []byte { return appendUint(s.prefix(famVector), tx) }
+
+func (s space) vector(tx uint64, statement fact.ID, m fact.Model) []byte {
+	return appendModel(append(s.vectorsFrom(tx), statement[:]...), m)
+}
+
+func (s space) vectorOf(statement fact.ID, m fact.Model) []byte {
+	return appendModel(s.vectorsOf(statement), m)
+}
+
+// cutModel parses the model that ends a vector's key.
+func cutModel(k []byte) (m fact.Model, ok bool) {
+	name, rest, ok := cutString(k)
+	if !ok || len(rest) != 4 {
+		return m, false
+	}
+	return fact.Model{Name: name, Dim: int(binary.BigEndian.Uint32(rest))}, true
+}

@@ -31,6 +31,7 @@ type ledger struct {
 	registry map[string][]byte // registry keys written in this call; nil = deleted
 	regOrder []string
 	emptied  []lineKey // subjects that lost rows for good; predicate is unused
+	vectors  vectorMemo
 	purged   bool
 	told     int // the weight of the facts in the events of this call
 }

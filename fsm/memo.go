@@ -95,6 +95,9 @@ func (l *ledger) flush() error {
 			return err
 		}
 	}
+	if err := l.flushVectors(); err != nil {
+		return err
+	}
 	if err := l.flushEmptied(); err != nil {
 		return err
 	}

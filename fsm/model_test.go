@@ -28,6 +28,7 @@ type node struct {
 	options fsm.Options
 	index   uint64
 	pending []fsm.Committed
+	last    fsm.Committed // the entry that was put last
 }
 
 func newNode(t *testing.T, options fsm.Options) *node {
@@ -58,7 +59,8 @@ func bytesOf(s model.Step) []byte {
 // put adds an entry to the log without applying it.
 func (n *node) put(data []byte) {
 	n.index++
-	n.pending = append(n.pending, fsm.Committed{Index: n.index, Term: 1, Data: data})
+	n.last = fsm.Committed{Index: n.index, Term: 1, Data: data}
+	n.pending = append(n.pending, n.last)
 }
 
 // apply applies what was put.

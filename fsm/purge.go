@@ -236,6 +236,9 @@ func (l *ledger) erase(s space, subject string, rows []*row, event func(key []by
 		l.adopt(r)
 		r.gone, r.past, r.ends = true, nil, nil
 	}
+	if err := l.dropVectors(rows); err != nil {
+		return err
+	}
 	l.emptied = append(l.emptied, lineKey{space: s, subject: subject})
 	slices.Sort(txs)
 	return l.eachEvent(s, slices.Compact(txs), ids, event)

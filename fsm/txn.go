@@ -24,8 +24,9 @@ type txn struct {
 	effects []effect
 	extra   []byte     // what else the digest covers
 	met     []metGuard // the guards that failed, and the facts that they met
-	pieces  int        // continuations made so far in this tx
-	told    int        // the weight of the facts in its events
+	vectors []newVector
+	pieces  int // continuations made so far in this tx
+	told    int // the weight of the facts in its events
 }
 
 // undoStep puts a row back as it was before the request.
@@ -119,7 +120,7 @@ func (t *txn) rollback() {
 			u.row.ends[u.past-1] = u.end
 		}
 	}
-	t.undo, t.effects = nil, nil
+	t.undo, t.effects, t.vectors = nil, nil, nil
 }
 
 // changed reports whether the request has changed anything.
@@ -143,6 +144,10 @@ func (t *txn) commit(record txRecord) error {
 			space: t.space, tx: t.tx, n: n, op: e.op, row: e.row, bytes: encodeEvent(e),
 		})
 	}
+	for i := range t.vectors {
+		d.bytes(0xfe, t.vectors[i].encoded())
+	}
+	l.vectors.add(t.tx, t.vectors)
 	d.bytes(0xff, t.extra)
 	l.told += t.told
 	l.state.Tx = t.tx

@@ -75,14 +75,23 @@ func TestOtherWeatherSameState(t *testing.T) {
 }
 
 func (w weather) run(t *testing.T, seed uint64, history []model.Step) *node {
+	entries := make([]fsm.Committed, len(history))
+	for i, s := range history {
+		entries[i] = fsm.Committed{Data: bytesOf(s)}
+	}
+	return w.replay(t, seed, entries)
+}
+
+// replay has a machine apply the entries under the weather.
+func (w weather) replay(t *testing.T, seed uint64, history []fsm.Committed) *node {
 	options := fsm.Options{CacheBytes: 8 << 20, Tune: w.tune}
 	if w.disk {
 		options.Dir = filepath.Join(t.TempDir(), "store")
 	}
 	n := newNode(t, options)
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	for _, s := range history {
-		n.put(bytesOf(s))
+	for _, c := range history {
+		n.put(c.Data)
 		if len(n.pending) < 1+rnd.IntN(w.batch) {
 			continue
 		}

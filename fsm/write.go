@@ -90,6 +90,9 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 		if t.told > fact.MaxTxBytes {
 			return errTooHeavy, nil
 		}
+		if !a.Duplicate {
+			t.embed(&t.req.Write.Asserts[i])
+		}
 		res.Asserts = append(res.Asserts, a)
 	}
 	return nil, nil

@@ -41,6 +41,14 @@ type View interface {
 	Tenant(ctx context.Context, id string) (*fact.TenantRecord, error)
 	Keys(ctx context.Context, tenant string) ([]fact.Key, error)
 	KeyByHash(ctx context.Context, hash [32]byte) (*fact.Key, error)
+	// EachVector visits one tenant's vectors of a model that were set after a tx,
+	// in the order of txs, until visit answers false; Vector returns that of one
+	// statement and the tx at which it was set, nil where there is none. Both are
+	// the present's: what was set after a tx was not there at the tx.
+	EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error
+	Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (vector []float32, tx uint64, err error)
+	VectorTx(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (uint64, error)
+	CountVectors(ctx context.Context, scope fact.Scope, m fact.Model) (fact.VectorCount, error)
 	TxAt(ctx context.Context, t fact.Instant) (uint64, error)
 	RecordTime(ctx context.Context, tx uint64) (fact.Instant, error)
 	Close()

@@ -66,11 +66,23 @@ func golden() map[string][]byte {
 		Op: fact.TenantCreate, ID: "acme", Name: "Acme", Quota: 5,
 		Key: &fact.Key{ID: "k1", Name: "first", Role: fact.RoleWrite, Hash: [32]byte{7}, Tenant: "acme", CreatedAt: 1, RevokedAt: fact.NoInstant},
 	}})
+	embedded := entry.EncodeRequest(&fact.Request{
+		Tenant: "acme", Branch: fact.MainBranch, Threshold: 0.75,
+		Write: &fact.Write{Model: fact.Model{Name: "hash", Dim: 2}, Asserts: []fact.Assert{
+			{ID: id, Subject: "Person:a", Predicate: "age", Object: number, ValidFrom: -1, ValidUntil: fact.Forever, Confidence: 1, KnownAt: known},
+			{ID: id, Subject: "Person:b", Predicate: "age", Object: number, ValidFrom: -1, ValidUntil: fact.Forever, Confidence: 1, KnownAt: known,
+				Vector: []float32{0.6, -0.8}},
+		}},
+	})
+	vectors := entry.EncodeRequest(&fact.Request{Tenant: "acme", Branch: fact.MainBranch, Actor: "embeddings", Vectors: &fact.Vectors{
+		Model: fact.Model{Name: "hash", Dim: 2}, Rows: []fact.VectorRow{{ID: id, Vector: []float32{0, 1}}},
+	}})
 	return map[string][]byte{
-		"batch": entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_001, Requests: [][]byte{write, purge, tenant}}),
-		"tick":  entry.EncodeTick(1_700_000_000_002),
-		"sweep": entry.EncodeSweep(1_700_000_000_003),
-		"check": entry.EncodeCheck(1_700_000_000_004, 42, [32]byte{1, 2, 3}),
+		"vectors": entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_005, Requests: [][]byte{embedded, vectors}}),
+		"batch":   entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_001, Requests: [][]byte{write, purge, tenant}}),
+		"tick":    entry.EncodeTick(1_700_000_000_002),
+		"sweep":   entry.EncodeSweep(1_700_000_000_003),
+		"check":   entry.EncodeCheck(1_700_000_000_004, 42, [32]byte{1, 2, 3}),
 	}
 }
 
@@ -95,6 +107,59 @@ func TestGoldenBytes(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// TestVectorsRoundTrip sends vectors through their bytes; what does not fit its
+// model is left out, so that every node can read the entry.
+func TestVectorsRoundTrip(t *testing.T) {
+	m := fact.Model{Name: "hash", Dim: 2}
+	assert := func(v []float32) fact.Assert {
+		return fact.Assert{Subject: "a", Predicate: "b", ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant, Vector: v}
+	}
+	sent := &fact.Request{Branch: fact.MainBranch, Write: &fact.Write{Model: m, Asserts: []fact.Assert{
+		assert([]float32{1, 0}), assert(nil), assert([]float32{1, 2, 3}), assert([]float32{0, 1}), assert([]float32{}),
+	}}}
+	got, err := entry.DecodeRequest(entry.EncodeRequest(sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent.Write.Asserts[2].Vector, sent.Write.Asserts[4].Vector = nil, nil
+	if !reflect.DeepEqual(got, sent) {
+		t.Fatalf("came back as\n%+v, not\n%+v", got.Write, sent.Write)
+	}
+	set := &fact.Request{Branch: fact.MainBranch, Vectors: &fact.Vectors{Model: m, Rows: []fact.VectorRow{
+		{ID: fact.ID{1}, Vector: []float32{1, 0}}, {ID: fact.ID{2}, Vector: []float32{1}},
+	}}}
+	if got, err = entry.DecodeRequest(entry.EncodeRequest(set)); err != nil {
+		t.Fatal(err)
+	}
+	set.Vectors.Rows = set.Vectors.Rows[:1]
+	if !reflect.DeepEqual(got, set) {
+		t.Fatalf("came back as\n%+v, not\n%+v", got.Vectors, set.Vectors)
+	}
+}
+
+// TestBadVectorsAreRefused: a part of a write that is not known, vectors that
+// come twice, and those of asserts that are not there.
+func TestBadVectorsAreRefused(t *testing.T) {
+	plain := entry.EncodeRequest(&fact.Request{Write: &fact.Write{Asserts: []fact.Assert{{Subject: "a", Predicate: "b"}}}})
+	vectors := "\x01\x01m\x01\x01\x00\x00\x00\x80\x3f"
+	for name, after := range map[string]string{
+		"an unknown part":     "\x63",
+		"vectors twice":       vectors + vectors,
+		"an assert too far":   "\x01\x01m\x01\x01\x01\x00\x00\x80\x3f",
+		"cut short":           vectors[:len(vectors)-1],
+		"no dimension":        "\x01\x01m\x00\x00",
+		"a dimension too big": "\x01\x01m\xff\xff\xff\xff\x0f\x00",
+		"no model":            "\x01\x00\x01\x00",
+	} {
+		if _, err := entry.DecodeRequest(append(append([]byte(nil), plain...), after...)); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	if _, err := entry.DecodeRequest(append(append([]byte(nil), plain...), vectors...)); err != nil {
+		t.Errorf("good vectors were refused: %v", err)
 	}
 }
 

@@ -12,6 +12,9 @@ const (
 	requestPurge
 )
 
+// requestVectors stands apart from the kinds that come in sequence.
+const requestVectors = 16
+
 // EncodeRequest returns the bytes of a request, as they stand in a batch and
 // travel from a follower to its leader.
 func EncodeRequest(q *fact.Request) []byte {
@@ -41,6 +44,9 @@ func EncodeRequest(q *fact.Request) []byte {
 		w.bool(q.Purge.AllTenants)
 		w.string(q.Purge.Subject)
 		w.string(q.Purge.Prefix)
+	case q.Vectors != nil:
+		w.byte(requestVectors)
+		w.vectors(q.Vectors)
 	default:
 		w.byte(0)
 	}
@@ -64,6 +70,8 @@ func DecodeRequest(b []byte) (*fact.Request, error) {
 		q.Registry = r.registry()
 	case requestPurge:
 		q.Purge = &fact.Purge{AllTenants: r.bool(), Subject: r.string(), Prefix: r.string()}
+	case requestVectors:
+		q.Vectors = r.vectors()
 	default:
 		r.fail("a request of a kind that this program does not know")
 	}
@@ -93,6 +101,7 @@ func (w *writer) write(b *fact.Write) {
 		w.instant(b.Backfill.KnownAt)
 		w.string(b.Backfill.Reason)
 	}
+	w.embedded(b)
 }
 
 func (r *reader) write() *fact.Write {
@@ -120,6 +129,7 @@ func (r *reader) write() *fact.Write {
 	if r.bool() {
 		b.Backfill = &fact.Backfill{KnownAt: r.instant(), Reason: r.string()}
 	}
+	r.sections(b)
 	return b
 }
 

@@ -1,0 +1,152 @@
+package fsm
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"abagraph/fact"
+	"abagraph/log/entry"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// EachVector visits the vectors of a model that were set after a tx, in the order
+// of txs, then of statements, until visit answers false. Vectors of other models
+// and dimensions are passed over.
+func (v *View) EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error {
+	s := space{scope.Tenant, scope.Branch}
+	prefix := s.prefix(famVector)
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.vectorsFrom(after + 1), UpperBound: successor(prefix)})
+	if err != nil {
+		return storageError("open an iterator", err)
+	}
+	want := appendModel(nil, m)
+	n := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		if n++; n%256 == 0 && ctx.Err() != nil {
+			return errors.Join(ctx.Err(), it.Close())
+		}
+		k := it.Key()[len(prefix):]
+		if len(k) < 24 || !bytes.Equal(k[24:], want) {
+			continue
+		}
+		b, err := it.ValueAndErr()
+		if err != nil {
+			return errors.Join(storageError("read a vector", err), it.Close())
+		}
+		if len(b) != 4*m.Dim {
+			return errors.Join(fact.Errorf(fact.StorageCorruption, "a vector cannot be read"), it.Close())
+		}
+		if !visit(fact.ID(k[8:24]), binary.BigEndian.Uint64(k), entry.DecodeVector(b)) {
+			break
+		}
+	}
+	return errors.Join(it.Error(), it.Close())
+}
+
+// VectorTx returns the tx at which a statement was given its vector of a model; 0
+// where it has none.
+func (v *View) VectorTx(_ context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (uint64, error) {
+	b, err := get(v.snap, space{scope.Tenant, scope.Branch}.vectorOf(statement, m))
+	if err != nil || b == nil {
+		return 0, err
+	}
+	if len(b) != 8 {
+		return 0, fact.Errorf(fact.StorageCorruption, "the place of a vector cannot be read")
+	}
+	return binary.BigEndian.Uint64(b), nil
+}
+
+// Vector returns a statement's vector of a model and the tx at which it was set;
+// nil where it has none.
+func (v *View) Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) ([]float32, uint64, error) {
+	tx, err := v.VectorTx(ctx, scope, m, statement)
+	if err != nil || tx == 0 {
+		return nil, 0, err
+	}
+	b, err := get(v.snap, space{scope.Tenant, scope.Branch}.vector(tx, statement, m))
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(b) != 4*m.Dim {
+		return nil, 0, fact.Errorf(fact.StorageCorruption, "a vector cannot be read")
+	}
+	return entry.DecodeVector(b), tx, nil
+}
+
+// CountVectors counts the facts of a scope that have a vector of a model, and
+// those that have none. It reads two runs of keys side by side.
+func (v *View) CountVectors(ctx context.Context, scope fact.Scope, m fact.Model) (fact.VectorCount, error) {
+	var sum fact.VectorCount
+	tenants, err := v.tenants(scope)
+	if err != nil {
+		return sum, err
+	}
+	for _, tenant := range tenants {
+		if err := v.countVectors(ctx, space{tenant, scope.Branch}, m, &sum); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+func (v *View) countVectors(ctx context.Context, s space, m fact.Model, sum *fact.VectorCount) error {
+	ids, placed := s.prefix(famID), s.prefix(famVectorOf)
+	facts, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: ids, UpperBound: successor(ids)})
+	if err != nil {
+		return storageError("open an iterator", err)
+	}
+	defer facts.Close()
+	vectors, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: placed, UpperBound: successor(placed)})
+	if err != nil {
+		return storageError("open an iterator", err)
+	}
+	defer vectors.Close()
+	want := appendModel(nil, m)
+	more := vectors.First()
+	for ok := facts.First(); ok; ok = facts.Next() {
+		if sum.Facts++; sum.Facts%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		id := facts.Key()[len(ids):]
+		there := false
+		for ; more; more = vectors.Next() {
+			k := vectors.Key()[len(placed):]
+			c := bytes.Compare(k[:16], id)
+			if c > 0 {
+				break
+			}
+			if c == 0 && bytes.Equal(k[16:], want) {
+				there = true
+				break
+			}
+		}
+		if there {
+			continue
+		}
+		shared, err := v.sharesVector(ctx, s, m, fact.ID(id), sum.Missing)
+		if err != nil {
+			return err
+		}
+		if !shared {
+			sum.Missing++
+		}
+	}
+	return errors.Join(facts.Error(), vectors.Error())
+}
+
+// sharesVector reports whether a fact is a continuation whose statement has a
+// vector. Where very many facts have none it is not looked for.
+func (v *View) sharesVector(ctx context.Context, s space, m fact.Model, id fact.ID, missing uint64) (bool, error) {
+	if missing >= fact.MissingExact {
+		return false, nil
+	}
+	f, err := readFact(v.snap, s, id)
+	if err != nil || f == nil || f.Continues.IsZero() {
+		return false, err
+	}
+	tx, err := v.VectorTx(ctx, fact.Scope{Tenant: s.tenant, Branch: s.branch}, m, f.Continues)
+	return tx > 0, err
+}
