@@ -46,6 +46,9 @@ type Query struct {
 	// Objects are the values that a filter may mean: object=42 is the text and
 	// the number (C-3). Empty = any.
 	Objects []Object
+	// Predicates selects facts of any of them. It picks no index, as Predicate
+	// does: what another index gives is filtered.
+	Predicates []string
 	// Statuses filters by status alone where StatusGiven is set; otherwise the
 	// default of the kind of read applies (C-20, C-21).
 	Statuses         StatusSet

@@ -56,11 +56,13 @@ type Guard struct {
 type GuardKind uint8
 
 // The kinds of guards: exactly one distinct object, and it is this one; no fact
-// at all; this object among those that hold.
+// at all; this object among those that hold; the very facts that a reader was
+// shown, whose Fingerprint the object is.
 const (
 	GuardExpect GuardKind = iota
 	GuardAbsent
 	GuardObject
+	GuardSame
 )
 
 // Retract ends a statement (C-16).

@@ -3,6 +3,7 @@ package fsm
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"abagraph/fact"
 	"abagraph/log/entry"
@@ -143,10 +144,17 @@ func (l *ledger) request(b []byte, now fact.Instant) (*fact.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Idem != nil {
+	if req.Idem != nil && !overtaken(req, met) {
 		l.keep(req, res, met)
 	}
 	return res, nil
+}
+
+// overtaken reports whether a request was refused because another write came
+// between what its writer read and this. That is no outcome of what the caller
+// asked for: the writer reads anew, and proposes again under the same key.
+func overtaken(req *fact.Request, met []metGuard) bool {
+	return slices.ContainsFunc(met, func(m metGuard) bool { return req.Write.Guards[m.Guard].Kind == fact.GuardSame })
 }
 
 func (l *ledger) judge(req *fact.Request, now fact.Instant) (*fact.Result, []metGuard, error) {

@@ -104,6 +104,9 @@ func (s *selector) accepts(f *fact.Fact) bool {
 	if q.Subject != "" && f.Subject != q.Subject || q.Predicate != "" && f.Predicate != q.Predicate {
 		return false
 	}
+	if len(q.Predicates) > 0 && !slices.Contains(q.Predicates, f.Predicate) {
+		return false
+	}
 	if !s.statuses.Has(f.Status) || q.TxGtGiven && f.Tx <= q.TxGt {
 		return false
 	}

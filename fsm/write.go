@@ -155,7 +155,7 @@ func (t *txn) guard() (*fact.Error, error) {
 			return nil, err
 		}
 		current := distinctObjects(met)
-		if !g.Holds(current) {
+		if !g.Holds(met, current) {
 			met, room = within(met, room)
 			failures = append(failures, failureOf(g, distinctObjects(met)))
 			t.met = append(t.met, metGuard{Guard: i, IDs: idsOf(met)})

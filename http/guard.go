@@ -54,7 +54,7 @@ func (s *Server) expects(host string) bool {
 }
 
 const (
-	allowedMethods = "GET, HEAD, POST, DELETE, OPTIONS"
+	allowedMethods = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
 	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Abagraph-Min-Tx, X-Abagraph-Epoch"
 	exposedHeaders = "X-Abagraph-Tx, X-Abagraph-Now, X-Abagraph-Epoch, X-Abagraph-Warning, X-Abagraph-Backfilled, X-Abagraph-Next, Retry-After"
 )

@@ -46,6 +46,8 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/walk", handle: s.walk},
 		{method: http.MethodGet, template: "/api/graph", handle: s.graph},
 		{method: http.MethodGet, template: "/api/path", handle: s.paths},
+		{method: http.MethodGet, template: "/api/pages/*", handle: s.getPage},
+		{method: http.MethodPut, template: "/api/pages/*", handle: s.putPage},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
 		{method: http.MethodGet, template: "/api/health", access: public, handle: s.health},
 		{method: http.MethodGet, template: "/api/ready", access: public, handle: s.ready},

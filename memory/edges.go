@@ -168,15 +168,11 @@ func (g *grapher) from(ctx context.Context, node string) ([]fact.Fact, error) {
 // to reads the facts that may be edges to a node. Objects are stored as they
 // were written, so that both forms of a name are looked for.
 func (g *grapher) to(ctx context.Context, node string) ([]fact.Fact, error) {
-	q := fact.Query{Objects: []fact.Object{fact.TextObject(node)}}
+	q := fact.Query{Objects: []fact.Object{fact.TextObject(node)}, Predicates: g.predicates}
 	if apart := norm.NFD.String(node); apart != node {
 		q.Objects = append(q.Objects, fact.TextObject(apart))
 	}
-	facts, err := g.read(ctx, q)
-	if err != nil || len(g.predicates) == 0 {
-		return facts, err
-	}
-	return slices.DeleteFunc(facts, func(f fact.Fact) bool { return !slices.Contains(g.predicates, f.Predicate) }), nil
+	return g.read(ctx, q)
 }
 
 func (g *grapher) read(ctx context.Context, q fact.Query) ([]fact.Fact, error) {

@@ -35,9 +35,10 @@ func (m *Model) recall(req *fact.Request) *fact.Result {
 	return &again
 }
 
-// remember stores the outcome of a request that has a key, refusals included.
+// remember stores the outcome of a request that has a key, refusals included,
+// but for those that only say that another write came first.
 func (m *Model) remember(req *fact.Request, result *fact.Result) {
-	if req.Idem == nil {
+	if req.Idem == nil || overtaken(req, result) {
 		return
 	}
 	m.kept = slices.DeleteFunc(m.kept, func(o outcome) bool { return o.ofKey(req) })
@@ -51,6 +52,21 @@ func (m *Model) remember(req *fact.Request, result *fact.Result) {
 			m.kept = slices.Delete(m.kept, i, i+1)
 		}
 	}
+}
+
+// overtaken reports whether what the writer was shown held no longer.
+func overtaken(req *fact.Request, result *fact.Result) bool {
+	if result.Err == nil || req.Write == nil {
+		return false
+	}
+	for _, f := range result.Err.Failures {
+		for _, g := range req.Write.Guards {
+			if g.Kind == fact.GuardSame && f.Subject == g.Subject && f.Predicate == g.Predicate && f.Expected.Equal(g.Object) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (o *outcome) ofKey(req *fact.Request) bool {

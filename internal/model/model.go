@@ -160,7 +160,8 @@ func (d *draft) put(v version, known fact.Instant) version {
 func (d *draft) checkGuards(guards []fact.Guard) *fact.Error {
 	var failures []fact.GuardFailure
 	for _, g := range guards {
-		current := distinct(live(d.line(g.Subject, g.Predicate), d.last))
+		holding := live(d.line(g.Subject, g.Predicate), d.last)
+		current := distinct(holding)
 		among := slices.ContainsFunc(current, g.Object.Equal)
 		failure := fact.GuardFailure{Subject: g.Subject, Predicate: g.Predicate, Expected: g.Object, Current: current}
 		held := among
@@ -170,6 +171,8 @@ func (d *draft) checkGuards(guards []fact.Guard) *fact.Error {
 		case fact.GuardAbsent:
 			held = len(current) == 0
 			failure.Expected, failure.Absent = fact.Object{}, true
+		case fact.GuardSame:
+			held = g.Object.Text == fingerprint(holding)
 		}
 		if !held {
 			failures = append(failures, failure)
@@ -213,6 +216,14 @@ func (d *draft) owns(v *version) bool { return v.Tenant == d.req.Tenant && v.Bra
 // live returns what holds at t (C-20).
 func live(rows []version, t fact.Instant) []version {
 	return only(rows, func(v *version) bool { return v.Status == fact.Active && v.Holds(t) })
+}
+
+func fingerprint(rows []version) string {
+	var facts []fact.Fact
+	for _, v := range rows {
+		facts = append(facts, v.Fact)
+	}
+	return fact.Fingerprint(facts)
 }
 
 // distinct returns the distinct objects of facts, in the order of lists.

@@ -179,6 +179,9 @@ func (r *Random) write(tenant string) *fact.Write {
 			Kind: fact.GuardKind(r.rnd.IntN(3)), Object: pick(r, objects),
 		})
 	}
+	for r.oneIn(8) {
+		w.Guards = append(w.Guards, r.sameGuard(tenant))
+	}
 	for r.oneIn(6) {
 		w.Retracts = append(w.Retracts, fact.Retract{ID: r.anyID(tenant), KnownAt: r.declared(w)})
 	}
@@ -190,6 +193,15 @@ func (r *Random) write(tenant string) *fact.Write {
 		w.Asserts = append(w.Asserts, r.assert(w))
 	}
 	return w
+}
+
+// sameGuard is a guard on what holds, or on what held before.
+func (r *Random) sameGuard(tenant string) fact.Guard {
+	q := &fact.Query{Scope: fact.Scope{Tenant: tenant, Branch: fact.MainBranch}, Subject: pick(r, subjects), Predicate: pick(r, predicates), At: fact.Present(r.now())}
+	if r.oneIn(3) {
+		q.At.Pinned, q.At.Tx = true, r.tx()
+	}
+	return fact.SameGuard(q.Subject, q.Predicate, r.Model.Facts(q))
 }
 
 func (r *Random) assert(w *fact.Write) fact.Assert {

@@ -24,6 +24,9 @@ func (r *Random) Query() *fact.Query {
 	for r.oneIn(4) {
 		q.Objects = append(q.Objects, pick(r, objects))
 	}
+	for r.oneIn(5) {
+		q.Predicates = append(q.Predicates, pick(r, predicates))
+	}
 	if r.oneIn(3) {
 		q.StatusGiven = true
 		q.Statuses = fact.StatusSet(r.rnd.IntN(int(fact.AllStatuses)+1)) & fact.AllStatuses

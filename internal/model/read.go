@@ -38,6 +38,7 @@ func (m *Model) Facts(q *fact.Query) []fact.Fact {
 	rows = only(rows, func(v *version) bool {
 		return (q.Subject == "" || v.Subject == q.Subject) &&
 			(q.Predicate == "" || v.Predicate == q.Predicate) &&
+			(len(q.Predicates) == 0 || slices.Contains(q.Predicates, v.Predicate)) &&
 			(len(q.Objects) == 0 || slices.ContainsFunc(q.Objects, v.Object.Equal)) &&
 			(!q.TxGtGiven || v.Tx > q.TxGt) && wanted(q, v, now)
 	})
