@@ -33,11 +33,13 @@ func (c *call) readJSON() (jsonx.Value, error) {
 }
 
 // readBody reads the whole body into c.body, decompressed, within the limit.
-func (c *call) readBody() error {
+func (c *call) readBody() error { return c.readBodyWithin(c.server.config.MaxBodyBytes) }
+
+// readBodyWithin is readBody with a limit of its own.
+func (c *call) readBodyWithin(limit int64) error {
 	if err := c.checkType(); err != nil {
 		return err
 	}
-	limit := c.server.config.MaxBodyBytes
 	if c.r.ContentLength > limit {
 		return tooLarge(limit)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type Config struct {
 	// whether the server counts as bound to loopback (C-42).
 	Bind   string
 	Memory *memory.Service
+	// MCP answers the messages of POST /mcp, which have been let in and carry a
+	// memory.Handoff; nil = there is no such route.
+	MCP http.Handler
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
 	// Window is what /api/observability shows; nil shows an empty one.

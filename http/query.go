@@ -207,13 +207,11 @@ func (c *call) read() memory.Read {
 		r.Level = level
 	}
 	r.MinTx, _ = c.query.number("min_tx")
-	if values := c.r.Header[headerMinTx]; len(values) > 0 {
-		n, err := parseCount(headerMinTx, values[0])
-		if err != nil {
-			c.query.fail(err)
-		}
-		r.MinTx = max(r.MinTx, n)
+	n, err := c.minTx()
+	if err != nil {
+		c.query.fail(err)
 	}
+	r.MinTx = max(r.MinTx, n)
 	return r
 }
 
@@ -225,6 +223,15 @@ func consistency(text string) (fact.Level, error) {
 		return fact.Linearizable, nil
 	}
 	return fact.Linearizable, fact.Invalid("consistency", "must be linearizable or stale")
+}
+
+// minTx returns the tx that the header asks to have been applied, or 0.
+func (c *call) minTx() (uint64, error) {
+	values := c.r.Header[headerMinTx]
+	if len(values) == 0 {
+		return 0, nil
+	}
+	return parseCount(headerMinTx, values[0])
 }
 
 // past returns read with the record time to read at (C-22).

@@ -32,7 +32,7 @@ type route struct {
 const unmatched = "unmatched"
 
 func (s *Server) table() []route {
-	return []route{
+	list := []route{
 		{method: http.MethodGet, template: "/api/facts", handle: s.listFacts},
 		{method: http.MethodPost, template: "/api/facts", handle: s.assertFact},
 		{method: http.MethodGet, template: "/api/facts/:id", handle: s.getFact},
@@ -72,6 +72,10 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/v1/", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/metrics", access: public, handle: s.serveMetrics},
 	}
+	if s.config.MCP != nil {
+		list = append(list, route{method: http.MethodPost, template: mcpPath, handle: s.serveMCP})
+	}
+	return list
 }
 
 // routes puts the table into Echo. Every GET also answers HEAD, which net/http

@@ -32,7 +32,9 @@ type Server struct {
 	metrics  *metrics
 	loopback bool
 
-	streams atomic.Int64
+	streams  atomic.Int64
+	mcpCalls chan struct{} // a place for each message that is being answered
+
 	closing context.Context
 	close   context.CancelFunc
 	calls   sync.Pool
@@ -46,6 +48,7 @@ func NewServer(config Config) (*Server, error) {
 	}
 	s := &Server{config: config, uploads: semaphore.NewWeighted(int64(config.MaxUploads)), loopback: config.onLoopback()}
 	s.closing, s.close = context.WithCancel(context.Background())
+	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }
 	var err error
 	if s.metrics, err = newMetrics(config.Registry, config.Memory, &s.streams); err != nil {

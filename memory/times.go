@@ -28,6 +28,10 @@ func (in *Input) Instant(field, text string) (fact.Instant, error) {
 	return t, err
 }
 
+// Time reads a time from a field of JSON, in any form that C-1 accepts; absent is
+// fact.NoInstant.
+func (in *Input) Time(f *jsonx.Fields, name string) fact.Instant { return in.time(f, name) }
+
 // time reads a time from a field of JSON; absent is fact.NoInstant.
 func (in *Input) time(f *jsonx.Fields, name string) fact.Instant {
 	t := f.Time(name)

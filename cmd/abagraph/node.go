@@ -54,7 +54,11 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err != nil {
 		return nil, err
 	}
-	if n.server, err = httpd.NewServer(serverConfig(s, door, logger, window, registry)); err != nil {
+	config := serverConfig(s, door, logger, window, registry)
+	if config.MCP, err = mcpServer(s, door, logger); err != nil {
+		return nil, err
+	}
+	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}
 	if err := n.server.Listen(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"abagraph/mcp"
 )
 
 // setting is one thing that a server can be told, by a flag, an environment
@@ -47,6 +49,7 @@ func serverSettings() []setting {
 		{name: "peer_tls_cert", help: "certificate file for mutual TLS between nodes"},
 		{name: "peer_tls_key", help: "key file for mutual TLS between nodes"},
 		{name: "peer_tls_ca", help: "file of the authorities that sign the nodes' certificates"},
+		{name: "mcp_profile", preset: "full", check: isOneOf(mcp.Profiles()...), help: "tools that MCP lists: full, agent-memory or read-only"},
 		{name: "log_level", preset: "info", check: isOneOf("debug", "info", "warn", "error"), help: "least level of the process log: debug, info, warn or error"},
 		{name: "shutdown_secs", preset: "10", check: isCount(1, 600), help: "seconds that a shutdown may take"},
 	}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"log/slog"
+
+	"abagraph/mcp"
+	"abagraph/memory"
+)
+
+// mcpServer makes the server of the Model Context Protocol over a door.
+func mcpServer(s settings, door *memory.Service, logger *slog.Logger) (*mcp.Server, error) {
+	profile, err := mcp.ParseProfile("mcp_profile", s.get("mcp_profile"))
+	if err != nil {
+		return nil, err
+	}
+	return mcp.NewServer(mcp.Options{Memory: door, Logger: logger, Version: version, Profile: profile})
+}

@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"abagraph/fact"
+	"abagraph/internal/jsonx"
+	"abagraph/memory"
+)
+
+const (
+	defaultDepth = 1
+	maxDepth     = 6
+	// maxRanked is how many of the newest facts that match a pattern are
+	// ranked by their confidence.
+	maxRanked = 1000
+)
+
+func recallTool() tool {
+	return tool{
+		name: "recall", title: "Recall facts", role: fact.RoleRead, facts: true, run: (*call).recall,
+		description: "Look facts up in one of three ways. mode=pattern filters by subject, predicate and object: use it when you know the entity or the relation. " +
+			"mode=walk follows relations from the entity start: use it to see what surrounds an entity. " +
+			"Answers with what holds now; for the past use recall_as_of, to prepare a whole task use build_context.",
+		input: arguments(`"mode","namespace"`, `"mode":{"type":"string","enum":["pattern","walk"],"description":"How to look"},`+inNamespace+`,`+
+			inSubject+`,`+inPredicate+`,`+inObject+`,`+
+			`"start":{"type":"string","minLength":1,"maxLength":1024,"description":"walk: entity to start from, e.g. Person:alice"},`+
+			`"depth":{"type":"integer","minimum":0,"maximum":6,"default":1,"description":"walk: how many relations to follow"},`+
+			`"direction":{"type":"string","enum":["out","in","both"],"default":"out","description":"walk: which way to follow them"},`+
+			`"edge_types":{"type":"array","maxItems":64,"items":{"type":"string"},"description":"walk: follow these predicates only"},`+
+			`"min_confidence":{"type":"number","minimum":0,"maximum":1,"description":"Leave out facts that are less sure"},`+
+			inLimit+`,`+inAsOf+`,`+inKnownAt+`,`+inTx+`,`+inBranch),
+		output: result(`"mode":{"type":"string"},"count":{"type":"integer"},"facts":` + viewItems + `,` +
+			`"limited":{"type":"boolean","description":"true where there are more facts than these"},` +
+			`"as_of":{"type":"integer"},"known_at":{"type":"integer"},` + outNotice + outEnd),
+	}
+}
+
+// recall looks facts up by the mode that is asked for.
+func (c *call) recall() error {
+	mode := c.args.Required("mode")
+	read := c.travel()
+	limit, least := c.limit(), c.fraction("min_confidence")
+	switch mode {
+	case "pattern":
+		return c.recallPattern(read, limit, least)
+	case "walk":
+		return c.recallWalk(read, limit, least)
+	}
+	c.args.Fail(fact.Invalid("mode", "has no such value: "+quoted(mode)+" (pattern or walk)"))
+	return c.args.Err()
+}
+
+// recallPattern lists what matches, the surest first and, among equally sure
+// ones, in the order of lists.
+func (c *call) recallPattern(read memory.Read, limit int, least float64) error {
+	q := &memory.FactsQuery{
+		Read: read, Subject: c.name("subject"), Predicate: c.name("predicate"), Objects: c.objects(), Limit: maxRanked,
+	}
+	c.otherModes("pattern", "query", "start", "depth", "direction", "edge_types")
+	if err := c.done(); err != nil {
+		return err
+	}
+	page, meta, err := c.server.memory.Facts(c.ctx, c.caller, q, nil)
+	if err != nil {
+		return err
+	}
+	c.told(meta)
+	if page.Scan.LimitHit {
+		c.warnings = append(c.warnings, "more than "+strconv.Itoa(maxRanked)+" facts match: these are the surest of the newest "+strconv.Itoa(len(page.Facts)))
+	}
+	facts := sure(page.Facts, least)
+	slices.SortStableFunc(facts, func(a, b fact.Fact) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	c.recalled("pattern", read, facts, limit, page.Scan.LimitHit)
+	return nil
+}
+
+// recallWalk lists the edges of a walk, the nearest first.
+func (c *call) recallWalk(read memory.Read, limit int, least float64) error {
+	q := &memory.WalkQuery{Read: read, Start: c.name("start"), Depth: defaultDepth, Predicates: c.names("edge_types", memory.MaxEdgeTypes)}
+	c.require("start")
+	if depth, ok := c.args.Integer("depth", 0, maxDepth); ok {
+		q.Depth = int(depth)
+	}
+	if text, ok := c.args.Text("direction"); ok {
+		direction, err := memory.ParseDirection("direction", text)
+		if err != nil {
+			c.args.Fail(err)
+		}
+		q.Direction = direction
+	}
+	c.otherModes("walk", "query", "subject", "predicate", "object")
+	if err := c.done(); err != nil {
+		return err
+	}
+	slices.Sort(q.Predicates)
+	w, meta, err := c.server.memory.Walk(c.ctx, c.caller, q, nil)
+	if err != nil {
+		return err
+	}
+	c.told(meta)
+	facts := make([]fact.Fact, len(w.Edges))
+	for i := range w.Edges {
+		facts[i] = w.Edges[i].Fact
+	}
+	c.recalled("walk", read, sure(facts, least), limit, w.Limited)
+	return nil
+}
+
+// otherModes refuses arguments that mean nothing in a mode, so that none is
+// passed over in silence.
+func (c *call) otherModes(mode string, fields ...string) {
+	for _, field := range fields {
+		if v, ok := c.args.Any(field); ok && (v.Kind != jsonx.Null || field == "object") {
+			c.args.Fail(fact.Invalid(field, "means nothing with mode="+mode))
+		}
+	}
+}
+
+// recalled appends the answer of every mode.
+func (c *call) recalled(mode string, read memory.Read, facts []fact.Fact, limit int, limited bool) {
+	if len(facts) > limit {
+		facts, limited = facts[:limit], true
+	}
+	c.b = append(c.b, `{"mode":`...)
+	c.b = jsonx.AppendString(c.b, mode)
+	c.facts(facts, limited, read)
+	c.time("as_of", read.AsOf)
+	c.time("known_at", read.KnownAt)
+}
+
+// sure leaves out the facts that are less sure than asked for.
+func sure(facts []fact.Fact, least float64) []fact.Fact {
+	if least == 0 {
+		return facts
+	}
+	return slices.DeleteFunc(facts, func(f fact.Fact) bool { return f.Confidence < least })
+}

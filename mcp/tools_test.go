@@ -1,0 +1,32 @@
+package mcp_test
+
+import (
+	"testing"
+
+	"abagraph/fact"
+	"abagraph/mcp"
+)
+
+// The documents' own examples, as they are written there.
+func TestTheDocumentsExamples(t *testing.T) {
+	r := start(t, "", mcp.Full)
+	status, got := r.post(`{ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "digest", "arguments": { "namespace": "acme", "source":
+"meeting-notes-2026-06", "facts": [ { "subject": "Person:alice", "predicate": "works_at", "object": "Org:acme", "confidence": 0.9 }, { "subject":
+"Person:alice", "predicate": "role", "object": "Engineer", "confidence": 0.85 }, { "subject": "Project:atlas", "predicate": "lead", "object":
+"Person:alice", "confidence": 0.95 } ] } } }`)
+	if status != 200 {
+		t.Fatalf("digest: %d %v", status, got)
+	}
+	if got := column(r.tool("recall", `{"mode":"pattern","namespace":"acme"}`).facts(), "object"); got != `"Person:alice","Org:acme","Engineer"` {
+		t.Errorf("pattern: %s", got)
+	}
+	if got := column(r.tool("recall", `{"mode":"walk","namespace":"acme","start":"Project:atlas","depth":2}`).facts(), "object"); got != `"Person:alice","Org:acme"` {
+		t.Errorf("walk: %s", got)
+	}
+	a := r.tool("remember", `{"subject":"Project:atlas","predicate":"lead","object":"Person:bob","namespace":"acme","source":"user"}`)
+	explained := r.tool("explain_fact", `{"namespace":"acme","fact_id":"`+a.ok()["written_id"].(string)+`"}`).ok()
+	if got := column(docs(explained["history"]), "object"); got != `"Person:alice","Person:bob"` {
+		t.Errorf("history: %s", got)
+	}
+	r.tool("recall", `{"mode":"nope","namespace":"acme"}`).fails(fact.SchemaInvalid)
+}
