@@ -125,3 +125,28 @@ func (w *Write) judge(there map[string][]statement) (faults []error) {
 	}
 	return faults
 }
+
+// Acknowledged are the keys of the writes that were acknowledged so far.
+func (l *Ledger) Acknowledged() map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	keys := make(map[string]bool, len(l.writes))
+	for i := range l.writes {
+		if l.writes[i].Done {
+			keys[l.writes[i].Key] = true
+		}
+	}
+	return keys
+}
+
+// AsOf is the ledger as somebody must see it who was told of some writes only: the
+// others may be there, wholly, or not.
+func (l *Ledger) AsOf(known map[string]bool) *Ledger {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	as := &Ledger{writes: slices.Clone(l.writes)}
+	for i := range as.writes {
+		as.writes[i].Done = as.writes[i].Done && known[as.writes[i].Key]
+	}
+	return as
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"abagraph/fact"
@@ -74,6 +75,9 @@ func (r *Restore) Run(ctx context.Context) (*RestoreReport, error) {
 	}
 	defer place.lock.Close()
 	report, err := r.build(ctx, place, file, size)
+	if err == nil {
+		err = ctx.Err() // the last moment to turn back
+	}
 	if err != nil {
 		return nil, errors.Join(orEnded(ctx, err), place.abandon())
 	}
@@ -151,7 +155,7 @@ func (r *Restore) build(ctx context.Context, place *place, file *os.File, size i
 		report.NodeID = place.nodeID
 	}
 	if report.NodeID == "" {
-		report.NodeID = "node-" + rand.Text()[:8]
+		report.NodeID = "node-" + strings.ToLower(rand.Text()[:8])
 	}
 	if report.Epoch, err = newEpoch(); err != nil {
 		return nil, err
