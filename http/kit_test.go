@@ -50,10 +50,16 @@ func (l *lockedBuffer) String() string {
 // start serves until the test ends. The admin key is "" for development.
 func start(t *testing.T, adminKey string, tune ...func(*httpd.Config)) *rig {
 	t.Helper()
-	r := &rig{t: t, node: onenode.Start(t), logs: &lockedBuffer{}, key: adminKey}
+	return startWith(t, memory.Options{AdminKey: adminKey}, tune...)
+}
+
+// startWith is start with more to say of the door.
+func startWith(t *testing.T, door memory.Options, tune ...func(*httpd.Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, node: onenode.Start(t), logs: &lockedBuffer{}, key: door.AdminKey}
 	window := events.NewWindow(nil)
 	config := httpd.Config{
-		Bind: "127.0.0.1:0", Memory: r.node.Service(t, memory.Options{AdminKey: adminKey}), Window: window,
+		Bind: "127.0.0.1:0", Memory: r.node.Service(t, door), Window: window,
 		Logger: slog.New(window.Handler(events.NewLines(r.logs, nil))), Version: "0.1.0", MaxBodyBytes: 2 << 20,
 	}
 	for _, f := range tune {
