@@ -23,14 +23,31 @@ func (s *Server) connect(c *call) error {
 	b := append(c.begin(), `{"tenant":`...)
 	b = jsonx.AppendString(b, c.tenantName())
 	b = jsonx.AppendString(append(b, `,"rest_base":`...), base+"/api")
+	if s.config.MCP != nil {
+		b = jsonx.AppendString(append(b, `,"mcp_endpoint":`...), base+mcpPath)
+	}
 	b = jsonx.AppendString(append(b, `,"stream_endpoint":`...), base+"/api/stream")
 	b = jsonx.AppendString(append(b, `,"auth":`...), "Authorization: Bearer "+keyPlaceholder)
 	b = append(b, `,"snippets":{"curl":`...)
 	b = jsonx.AppendString(b, "curl -H 'Authorization: Bearer "+keyPlaceholder+"' "+base+"/api/facts")
 	b = append(b, `,"cli":`...)
 	b = jsonx.AppendString(b, "abagraph init --url "+base+" --key '"+keyPlaceholder+"'")
-	b = append(b, `},"absent":["mcp_endpoint","ts","agent","plugin","mcp_config"]}`...)
+	if s.config.MCP == nil {
+		b = append(b, `},"absent":["mcp_endpoint","ts","agent","plugin","mcp_config"]}`...)
+		return c.finish(http.StatusOK, b)
+	}
+	b = appendMCPConfig(append(b, `,"mcp_config":`...), base+mcpPath)
+	b = append(b, `},"absent":["ts","agent","plugin"]}`...)
 	return c.finish(http.StatusOK, b)
+}
+
+// appendMCPConfig appends what a host is told to reach the MCP endpoint.
+func appendMCPConfig(b []byte, endpoint string) []byte {
+	b = append(b, `{"mcpServers":{"abagraph":{"type":"streamable-http","url":`...)
+	b = jsonx.AppendString(b, endpoint)
+	b = append(b, `,"headers":{"Authorization":`...)
+	b = jsonx.AppendString(b, "Bearer "+keyPlaceholder)
+	return append(b, `},"tools":["build_context","digest","remember","recall","whats_changed"]}}}`...)
 }
 
 // baseURL derives the server's address from the Host that the caller used:

@@ -128,7 +128,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 		"facts":  {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a)},
 		"graph":  {walkCommand(a), pathCommand(a), graphCommand(a)},
 		"files":  {importCommand(a), exportCommand(a)},
-		"about":  {initCommand(a), connectCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
+		"about":  {initCommand(a), connectCommand(a), agentCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
 	} {
 		for _, command := range commands {
 			command.GroupID = group
