@@ -101,21 +101,24 @@ func (o Object) Equal(p Object) bool {
 
 // Canonical returns a string that two objects share if and only if they are
 // Equal. It is for index keys and hashes, not for people.
-func (o Object) Canonical() string {
+func (o Object) Canonical() string { return string(o.AppendCanonical(nil)) }
+
+// AppendCanonical appends what Canonical returns.
+func (o Object) AppendCanonical(dst []byte) []byte {
 	switch o.Kind {
 	case Text:
-		return "t" + o.Text
+		return append(append(dst, 't'), o.Text...)
 	case Number:
-		return "n" + canonicalNumber(o.Text)
+		return append(append(dst, 'n'), canonicalNumber(o.Text)...)
 	case Bool:
 		if o.Bool {
-			return "b1"
+			return append(dst, "b1"...)
 		}
-		return "b0"
+		return append(dst, "b0"...)
 	case Blob:
-		return "h" + o.Text + ":" + strconv.FormatInt(o.Size, 10)
+		return strconv.AppendInt(append(append(append(dst, 'h'), o.Text...), ':'), o.Size, 10)
 	}
-	return "0"
+	return append(dst, '0')
 }
 
 // Validate refuses a text that is too long (C-5).

@@ -23,40 +23,48 @@ func (v *View) Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) b
 	if err != nil {
 		return err
 	}
+	n := 0
+	step := func() error {
+		if n++; n%256 == 0 {
+			return ctx.Err()
+		}
+		return nil
+	}
 	for _, tenant := range tenants {
 		s := space{tenant, q.Scope.Branch}
-		more, err := v.eachRow(ctx, s, sel, visit)
+		more, err := v.eachRow(s, sel, step, visit)
 		if err != nil || !more {
 			return err
 		}
 		if !sel.past {
 			continue
 		}
-		if more, err = v.eachVersion(ctx, s, sel, visit); err != nil || !more {
+		if more, err = v.eachVersion(s, sel, step, visit); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *View) eachRow(ctx context.Context, s space, sel *selector, visit func(*fact.Fact) bool) (more bool, err error) {
+// eachRow visits the rows of a branch that a read sees and accepts. step is
+// called for each that it looks at.
+func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
 	prefix := s.prefix(famTimeline)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
 		return false, storageError("open an iterator", err)
 	}
 	defer it.Close()
-	n := 0
 	for ok := it.First(); ok; ok = it.Next() {
-		if n++; n%256 == 0 && ctx.Err() != nil {
-			return false, ctx.Err()
-		}
 		b, err := it.ValueAndErr()
 		if err != nil {
 			return false, storageError("read a row", err)
 		}
 		if len(b) == 0 {
 			continue // a marker or a statement
+		}
+		if err := step(); err != nil {
+			return false, err
 		}
 		f, err := entry.DecodeFact(b)
 		if err != nil {
@@ -72,11 +80,10 @@ func (v *View) eachRow(ctx context.Context, s space, sel *selector, visit func(*
 // errEnough ends a scan early.
 var errEnough = errors.New("enough")
 
-func (v *View) eachVersion(ctx context.Context, s space, sel *selector, visit func(*fact.Fact) bool) (more bool, err error) {
-	n := 0
+func (v *View) eachVersion(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
 	err = scanVersions(v.snap, s.prefix(famVersion), sel.recorded, func(axis byte, w *version) error {
-		if n++; n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if err := step(); err != nil {
+			return err
 		}
 		if !sel.onAxis(axis, w) || !sel.saw(w) || !sel.mayAccept(w) {
 			return nil

@@ -41,7 +41,6 @@ const (
 	famPredicate = 'N' // predicate → number of rows
 	famTimeline  = 'T' // subject, class, … : rows, see below
 	famID        = 'F' // id → the tail of its row's key
-	famAll       = 'A' // status, tx↓, id
 	famByPred    = 'P' // predicate, status, tx↓, id
 	famByObject  = 'O' // object, status, tx↓, id
 	famVersion   = 'V' // subject, predicate, axis, bucket, start, end, id, tx → past version
@@ -193,8 +192,9 @@ func keyIDKey(tenant, id string) []byte {
 type space struct{ tenant, branch string }
 
 // prefix returns the prefix of a family; callers append to it.
-func (s space) prefix(family byte) []byte {
-	k := make([]byte, 0, 128)
+func (s space) prefix(family byte) []byte { return s.appendPrefix(make([]byte, 0, 128), family) }
+
+func (s space) appendPrefix(k []byte, family byte) []byte {
 	k = append(k, spaceTenant)
 	k = appendString(k, s.tenant)
 	k = appendString(k, s.branch)
@@ -227,9 +227,12 @@ func (s space) line(subject, predicate string, status fact.Status) []byte {
 	return appendString(s.class(subject, status), predicate)
 }
 
-func (s space) row(f *fact.Fact) []byte {
-	k := s.line(f.Subject, f.Predicate, f.Status)
-	k = appendInterval(k, f.ValidFrom, f.ValidUntil)
+func (s space) row(f *fact.Fact) []byte { return appendRow(s.prefix(famTimeline), f) }
+
+// appendRow and its like below append to the prefix of their family.
+func appendRow(k []byte, f *fact.Fact) []byte {
+	k = append(appendString(k, f.Subject), byte(f.Status))
+	k = appendInterval(appendString(k, f.Predicate), f.ValidFrom, f.ValidUntil)
 	return append(k, f.ID[:]...)
 }
 
@@ -242,22 +245,21 @@ func appendInterval(k []byte, from, until fact.Instant) []byte {
 // rowFromTail rebuilds a row's key from what famID keeps.
 func (s space) rowFromTail(tail []byte) []byte { return append(s.prefix(famTimeline), tail...) }
 
-// tailOf returns the part of a row's key that famID keeps.
-func (s space) tailOf(row []byte) []byte { return row[len(s.prefix(famTimeline)):] }
-
 // statements is the prefix of a timeline's statements with one object and
 // source.
 func (s space) statements(subject, predicate string, object fact.Object, source *string) []byte {
-	k := append(s.subject(subject), classStatement)
-	k = appendString(k, predicate)
-	k = append(k, shortHash(object.Canonical())...)
-	return append(k, sourceHash(source)...)
+	return appendStatements(s.prefix(famTimeline), subject, predicate, hashOf(object), source)
 }
 
-func (s space) statement(f *fact.Fact) []byte {
-	k := s.statements(f.Subject, f.Predicate, f.Object, f.Source)
-	k = appendTime(k, f.StatedFrom)
-	return append(k, f.ID[:]...)
+func appendStatements(k []byte, subject, predicate string, object objectHash, source *string) []byte {
+	k = append(appendString(k, subject), classStatement)
+	k = append(appendString(k, predicate), object[:8]...)
+	return appendSource(k, source)
+}
+
+func appendStatement(k []byte, f *fact.Fact, object objectHash) []byte {
+	k = appendStatements(k, f.Subject, f.Predicate, object, f.Source)
+	return append(appendTime(k, f.StatedFrom), f.ID[:]...)
 }
 
 func (s space) id(id fact.ID) []byte { return append(s.prefix(famID), id[:]...) }
@@ -268,18 +270,28 @@ func appendOrder(k []byte, f *fact.Fact) []byte {
 	return append(k, f.ID[:]...)
 }
 
-func (s space) all(f *fact.Fact) []byte { return appendOrder(s.prefix(famAll), f) }
+func (s space) byPredicate(name string) []byte { return appendString(s.prefix(famByPred), name) }
 
-func (s space) byPredicate(f *fact.Fact) []byte {
-	return appendOrder(appendString(s.prefix(famByPred), f.Predicate), f)
+func appendByPredicate(k []byte, f *fact.Fact) []byte {
+	return appendOrder(appendString(k, f.Predicate), f)
 }
 
-func (s space) object(o fact.Object) []byte {
-	sum := sha256.Sum256([]byte(o.Canonical()))
-	return append(s.prefix(famByObject), sum[:16]...)
+// objectHash stands for an object in keys: its first bytes do.
+type objectHash [16]byte
+
+func hashOf(o fact.Object) objectHash {
+	sum := sha256.Sum256(o.AppendCanonical(make([]byte, 0, 512)))
+	return objectHash(sum[:16])
 }
 
-func (s space) byObject(f *fact.Fact) []byte { return appendOrder(s.object(f.Object), f) }
+func (s space) byObject(o fact.Object) []byte {
+	hash := hashOf(o)
+	return append(s.prefix(famByObject), hash[:]...)
+}
+
+func appendByObject(k []byte, f *fact.Fact, object objectHash) []byte {
+	return appendOrder(append(k, object[:]...), f)
+}
 
 // versions is the prefix of a timeline's past versions on one axis.
 func (s space) versions(subject, predicate string, axis byte) []byte {
@@ -287,9 +299,9 @@ func (s space) versions(subject, predicate string, axis byte) []byte {
 	return append(appendString(k, predicate), axis)
 }
 
-func (s space) version(f *fact.Fact, axis byte, start, end fact.Instant) []byte {
-	k := appendInterval(s.versions(f.Subject, f.Predicate, axis), start, end)
-	k = append(k, f.ID[:]...)
+func appendVersion(k []byte, f *fact.Fact, axis byte, start, end fact.Instant) []byte {
+	k = append(appendString(appendString(k, f.Subject), f.Predicate), axis)
+	k = append(appendInterval(k, start, end), f.ID[:]...)
 	return appendUint(k, f.Tx)
 }
 
@@ -317,21 +329,18 @@ func (s space) outcomeAge(at fact.Instant, hash [32]byte) []byte {
 	return append(appendTime(s.shared().prefix(famOutcomeAge), at), hash[:]...)
 }
 
-func shortHash(s string) []byte {
-	sum := sha256.Sum256([]byte(s))
-	return sum[:8]
-}
-
-// sourceHash tells no source from an empty one.
-func sourceHash(source *string) []byte {
-	if source == nil {
-		return make([]byte, 8)
+// appendSource appends a hash of a source; it tells none from an empty one.
+func appendSource(k []byte, source *string) []byte {
+	var hash [8]byte
+	if source != nil {
+		sum := sha256.Sum256([]byte("s" + *source))
+		copy(hash[:], sum[:])
 	}
-	return shortHash("s" + *source)
+	return append(k, hash[:]...)
 }
 
-// orderTail is the length of status, tx and id at the end of famAll, famByPred
-// and famByObject keys.
+// orderTail is the length of status, tx and id at the end of famByPred and
+// famByObject keys.
 const orderTail = 1 + 8 + 16
 
 // orderOf parses the end of such a key.

@@ -34,6 +34,8 @@ type ledger struct {
 	vectors  vectorMemo
 	purged   bool
 	told     int // the weight of the facts in the events of this call
+
+	buf, tail []byte // for the keys and values that flush builds
 }
 
 // row is one fact that this call changes.
@@ -41,6 +43,7 @@ type row struct {
 	space space
 	f     fact.Fact
 	bytes []byte     // the encoding of f, once it is needed
+	hash  objectHash // of f's object, once it is needed
 	orig  *fact.Fact // as it lies in the store; nil = not there
 	past  []fact.Fact
 	ends  []versionEnd // when each of past ended

@@ -55,8 +55,8 @@ type Machine struct {
 	changed chan struct{} // closed and replaced whenever state moves
 
 	hot *hotLines
-	// entryBytes is maxEntryBytes; tests lower it.
-	entryBytes int
+	// entryBytes is maxEntryBytes, heads maxHeads; tests lower them.
+	entryBytes, heads int
 
 	// gate keeps new views out while a restore waits for the open ones. It is
 	// taken before mu.
@@ -76,7 +76,7 @@ const (
 
 // Open opens the state machine's store, or makes an empty one.
 func Open(options Options) (*Machine, error) {
-	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes}
+	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes, heads: maxHeads}
 	if options.Dir == "" {
 		m.fs, m.dir = vfs.NewMem(), "store"
 	}

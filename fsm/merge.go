@@ -16,9 +16,6 @@ type merge struct {
 	iters   []*pebble.Iterator
 	live    []bool
 	forward bool
-	tx      uint64
-	id      fact.ID
-	err     error
 	at      int // the iterator that gave the last entry; -1 = none yet
 }
 
@@ -62,7 +59,7 @@ func (m *merge) step(it *pebble.Iterator) bool {
 
 // next moves to the next entry. Within one tx a forward merge gives the ids
 // backwards; collectors sort each tx.
-func (m *merge) next() bool {
+func (m *merge) next() (tx uint64, id fact.ID, ok bool, err error) {
 	if m.at >= 0 {
 		m.live[m.at] = m.step(m.iters[m.at])
 	}
@@ -70,8 +67,8 @@ func (m *merge) next() bool {
 	var best []byte
 	for i, it := range m.iters {
 		if !m.live[i] {
-			if err := it.Error(); err != nil && m.err == nil {
-				m.err = storageError("read an index", err)
+			if err := it.Error(); err != nil {
+				return 0, id, false, storageError("read an index", err)
 			}
 			continue
 		}
@@ -81,11 +78,11 @@ func (m *merge) next() bool {
 			best, m.at = tail, i
 		}
 	}
-	if m.at < 0 || m.err != nil {
-		return false
+	if m.at < 0 {
+		return 0, id, false, nil
 	}
-	m.tx, m.id = orderOf(m.iters[m.at].Key())
-	return true
+	tx, id = orderOf(best)
+	return tx, id, true, nil
 }
 
 func (m *merge) before(a, b []byte) bool {

@@ -8,15 +8,15 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// byEvents reads a page of a pinned state in the order of transactions: what a
-// tx touched is told by its events, and counts where no later tx up to the
-// pinned one touched it again. A page costs what lies between its two ends.
-func (r *reading) byEvents() error {
+// byEvents reads a page of the state at a tx in the order of transactions: what
+// a tx touched is told by its events, and counts where no later tx up to the
+// last one touched it again. A page costs what lies between its two ends.
+func (r *reading) byEvents(last uint64) error {
 	q := r.sel.q
-	if q.TxGt >= r.sel.tx {
+	if q.TxGt >= last {
 		return nil
 	}
-	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: r.space.events(q.TxGt + 1), UpperBound: r.space.events(r.sel.tx + 1)})
+	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: r.space.events(q.TxGt + 1), UpperBound: r.space.events(last + 1)})
 	if err != nil {
 		return storageError("open an iterator", err)
 	}
@@ -25,7 +25,7 @@ func (r *reading) byEvents() error {
 	var touched []fact.ID
 	for ok := it.First(); ok; ok = it.Next() {
 		if tx := eventTx(it.Key()); tx != of {
-			if err := r.addTouched(of, touched); err != nil {
+			if err := r.addTouched(of, last, touched); err != nil {
 				return err
 			}
 			if r.into.full(tx) {
@@ -47,11 +47,11 @@ func (r *reading) byEvents() error {
 	if err := it.Error(); err != nil {
 		return storageError("read the events", err)
 	}
-	return r.addTouched(of, touched)
+	return r.addTouched(of, last, touched)
 }
 
-// addTouched adds the facts that a tx touched last, as seen from the pinned one.
-func (r *reading) addTouched(tx uint64, ids []fact.ID) error {
+// addTouched adds the facts that a tx touched last, as seen from a later one.
+func (r *reading) addTouched(tx, last uint64, ids []fact.ID) error {
 	slices.SortFunc(ids, func(a, b fact.ID) int { return slices.Compare(a[:], b[:]) })
 	for _, id := range slices.Compact(ids) {
 		if err := r.step(); err != nil {
@@ -64,7 +64,7 @@ func (r *reading) addTouched(tx uint64, ids []fact.ID) error {
 		if now == nil {
 			continue // deleted since
 		}
-		was, err := versionAt(r.v.snap, r.space, now, r.sel.tx, r.sel.recorded)
+		was, err := versionAt(r.v.snap, r.space, now, last, r.sel.recorded)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"abagraph/fact"
@@ -173,12 +174,25 @@ type reading struct {
 
 func (r *reading) run() error {
 	r.into.begin()
-	if r.sel.q.Subject == "" {
-		if r.sel.past && !r.sel.known && r.sel.q.TxGtGiven {
-			return r.byEvents()
-		}
-		return r.byOrder()
+	q, sel := r.sel.q, r.sel
+	narrow := q.Predicate != "" || len(q.Objects) > 0
+	switch {
+	case q.Subject != "":
+		return r.bySubject()
+	case q.TxGtGiven && sel.past && !sel.known:
+		return r.byEvents(sel.tx)
+	case narrow:
+		return r.byIndex()
+	case sel.past:
+		return r.everything()
+	case q.TxGtGiven:
+		return r.byEvents(r.v.state.Tx)
 	}
+	return r.newestFirst()
+}
+
+// bySubject reads the rows of a subject, and of the past also its versions.
+func (r *reading) bySubject() error {
 	if done, err := r.hot(); done || err != nil {
 		return err
 	}
@@ -284,22 +298,18 @@ func (s *selector) onAxis(axis byte, v *version) bool {
 	return both == (axis == axisKnown)
 }
 
-// byOrder reads an index that lies in the order of lists, and stops when the
-// page is full.
-func (r *reading) byOrder() error {
+// byIndex reads the index of a predicate or of objects.
+func (r *reading) byIndex() error {
 	q, sel := r.sel.q, r.sel
 	var prefixes [][]byte
-	switch {
-	case q.Predicate != "":
-		prefixes = append(prefixes, appendString(r.space.prefix(famByPred), q.Predicate))
-	case len(q.Objects) > 0:
+	if q.Predicate != "" {
+		prefixes = append(prefixes, r.space.byPredicate(q.Predicate))
+	} else {
 		for i, o := range q.Objects {
 			if !slices.ContainsFunc(q.Objects[:i], o.Equal) { // 1 and 1.0 are one value
-				prefixes = append(prefixes, r.space.object(o))
+				prefixes = append(prefixes, r.space.byObject(o))
 			}
 		}
-	default:
-		prefixes = append(prefixes, r.space.prefix(famAll))
 	}
 	statuses := sel.statuses
 	if sel.past {
@@ -309,27 +319,54 @@ func (r *reading) byOrder() error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
-	for m.next() {
+	return errors.Join(r.inOrder(m), m.close())
+}
+
+// ordered gives the entries of indexes in the order of lists, or oldest first.
+type ordered interface {
+	// next moves to the next entry and tells its tx and id.
+	next() (tx uint64, id fact.ID, ok bool, err error)
+}
+
+// inOrder reads the facts of an order, and of the present stops when the page is
+// full.
+func (r *reading) inOrder(from ordered) error {
+	for {
+		tx, id, ok, err := from.next()
+		if err != nil || !ok {
+			return err
+		}
 		if err := r.step(); err != nil {
 			return err
 		}
-		if !sel.past && r.into.full(m.tx) {
+		if !r.sel.past && r.into.full(tx) {
 			r.into.limitHit = true
-			break
+			return nil
 		}
-		f, err := readFact(r.v.snap, r.space, m.id)
+		f, err := readFact(r.v.snap, r.space, id)
 		if err != nil {
 			return err
 		}
 		if f == nil {
-			return fact.Errorf(fact.StorageCorruption, "an index names fact %s, which is not there", m.id)
+			return fact.Errorf(fact.StorageCorruption, "an index names fact %s, which is not there", id)
 		}
 		if err := r.consider(f); err != nil {
 			return err
 		}
 	}
-	return m.err
+}
+
+// everything reads all rows, and of the past all versions around that time.
+func (r *reading) everything() error {
+	take := func(f *fact.Fact) bool {
+		r.into.add(f)
+		return true
+	}
+	if _, err := r.v.eachRow(r.space, r.sel, r.step, take); err != nil || !r.sel.past {
+		return err
+	}
+	_, err := r.v.eachVersion(r.space, r.sel, r.step, take)
+	return err
 }
 
 // consider adds the version of a fact that the read sees.

@@ -164,6 +164,14 @@ func (r *row) encoded() []byte {
 	return r.bytes
 }
 
+// object returns the hash of the row's object.
+func (r *row) object() objectHash {
+	if r.hash == (objectHash{}) {
+		r.hash = hashOf(r.f.Object)
+	}
+	return r.hash
+}
+
 // digest is the hash of one tx: of the one before it, and of what it did.
 type digest struct {
 	h   hash.Hash

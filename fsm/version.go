@@ -30,7 +30,8 @@ const (
 	versionEnded // by another fact, whose id follows
 )
 
-func encodeVersion(f *fact.Fact, end versionEnd) []byte {
+// appendPast appends what is kept of a version.
+func appendPast(b []byte, f *fact.Fact, end versionEnd) []byte {
 	flags := byte(0)
 	set := func(flag byte, on bool) {
 		if on {
@@ -41,7 +42,7 @@ func encodeVersion(f *fact.Fact, end versionEnd) []byte {
 	set(versionPromoted, f.Promoted)
 	set(versionOpen, f.ValidUntil == fact.Forever)
 	set(versionEnded, !f.SupersededBy.IsZero())
-	b := append(make([]byte, 0, 80), byte(f.Status), flags)
+	b = append(b, byte(f.Status), flags)
 	b = binary.AppendUvarint(b, end.tx)
 	for _, t := range []fact.Instant{end.at, end.known, f.VersionAt, f.VersionKnownAt, f.ValidFrom} {
 		b = binary.AppendVarint(b, int64(t))
