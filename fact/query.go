@@ -212,6 +212,7 @@ type Position struct {
 	RecordedAt Instant // the log's own clock: no record time is later (C-23)
 	Epoch      string  // changes when a backup is restored (C-35)
 	Digest     [32]byte
+	Purge      uint64 // the tx of the last purge; 0 = none
 }
 
 // Level is how fresh a read must be (C-26).

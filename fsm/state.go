@@ -40,7 +40,7 @@ type state struct {
 }
 
 func (s *state) position() fact.Position {
-	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.Clock, Epoch: s.Epoch, Digest: s.Digest}
+	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.Clock, Epoch: s.Epoch, Digest: s.Digest, Purge: s.Purge}
 }
 
 // loadState reads the state of a store; that of an empty store is zero.

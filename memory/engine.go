@@ -28,6 +28,9 @@ type View interface {
 	Facts(ctx context.Context, q *fact.Query) (*fact.Page, error)
 	// Each visits every fact that a query selects, without order or limit.
 	Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) bool) error
+	// EachVersion visits every fact of one tenant as it is now, and then every
+	// version that was replaced.
+	EachVersion(ctx context.Context, scope fact.Scope, now func(*fact.Fact) bool, past func(*fact.Version) bool) error
 	// IsSubject reports whether a name is the subject of any fact.
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)

@@ -1,0 +1,39 @@
+package fsm
+
+import (
+	"context"
+	"errors"
+
+	"abagraph/fact"
+)
+
+// EachVersion visits all that one tenant's branch has ever said and still has:
+// first every fact as it is now, then every version that was replaced since. It
+// reads the rows in the order in which they lie, one at a time, and ends early
+// when a visitor answers false. The scope names a tenant.
+func (v *View) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact.Fact) bool, past func(*fact.Version) bool) error {
+	all := &fact.Query{Scope: scope, Statuses: fact.AllStatuses, StatusGiven: true, At: fact.Present(fact.NoInstant)}
+	sel, err := v.selector(ctx, all)
+	if err != nil {
+		return err
+	}
+	s := space{scope.Tenant, scope.Branch}
+	more, err := v.eachRow(ctx, s, sel, now)
+	if err != nil || !more {
+		return err
+	}
+	n := 0
+	err = scanVersions(v.snap, s.prefix(famVersion), fact.NoInstant, func(axis byte, w *version) error {
+		if n++; n%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if axis == axisRecorded && !past(&fact.Version{ID: w.id, Tx: w.tx, Status: w.status, ValidFrom: w.from, ValidUntil: w.until, KnownAt: w.known}) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
