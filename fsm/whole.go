@@ -37,3 +37,7 @@ func (v *View) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact
 	}
 	return err
 }
+
+// DataTenants lists the tenants that hold data, the ownerless scope ("") among
+// them, in byte order.
+func (v *View) DataTenants(context.Context) ([]string, error) { return dataTenants(v.snap) }

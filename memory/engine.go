@@ -40,6 +40,8 @@ type View interface {
 	Stats(ctx context.Context, scope fact.Scope) (fact.Stats, error)
 	Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPage, error)
 	PurgeCount(ctx context.Context, scope fact.Scope, p fact.Purge) (uint64, error)
+	// DataTenants lists the tenants that hold data, the ownerless scope included.
+	DataTenants(ctx context.Context) ([]string, error)
 	Tenants(ctx context.Context) ([]fact.TenantRecord, error)
 	Tenant(ctx context.Context, id string) (*fact.TenantRecord, error)
 	Keys(ctx context.Context, tenant string) ([]fact.Key, error)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/words"
+	"abagraph/memory/search"
 )
 
 // DefaultTimeout bounds the waiting of one read or write.
@@ -41,6 +43,11 @@ type Options struct {
 	Threshold *float64
 	// Timeout bounds the waiting of one read or write; 0 = DefaultTimeout.
 	Timeout time.Duration
+	// Words is the table of word vectors that search uses; nil = none.
+	Words *words.Table
+	// SearchBytes is about how much memory the indexes of search may take; 0 =
+	// search.DefaultBytes.
+	SearchBytes int64
 	// Now reads the clock from which ids take their time; nil = time.Now.
 	Now func() time.Time
 }
@@ -62,6 +69,8 @@ type Service struct {
 	ids        ids
 	keys       keyCache
 	heavy      heavy
+	words      *words.Table
+	indexes    *search.Indexes
 }
 
 // New makes a Service.
@@ -74,6 +83,7 @@ func New(o Options) (*Service, error) {
 		operations: o.Operations,
 		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy),
 	}
+	s.words, s.indexes = o.Words, search.NewIndexes(o.SearchBytes, s.source)
 	if s.auth {
 		s.adminHash = sha256.Sum256([]byte(o.AdminKey))
 	}
@@ -100,6 +110,10 @@ func New(o Options) (*Service, error) {
 	}
 	return s, nil
 }
+
+// Close ends what the service does by itself: the building of search indexes. It
+// must be called before the engine is closed.
+func (s *Service) Close() { s.indexes.Close() }
 
 // Position is where this node stands, without asking anyone.
 func (s *Service) Position() fact.Position { return s.engine.Position() }

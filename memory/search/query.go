@@ -129,3 +129,18 @@ func impact(frequency, burden float64) float64 {
 func burden(length, average float64) float64 {
 	return saturation * (1 - lengthBias + lengthBias*length/average)
 }
+
+// Term is a word of a text, in lower case and without accents, and the form in
+// which it is compared.
+type Term struct{ Word, Term string }
+
+// Terms cuts a text into its terms, in order, as facts and questions are cut.
+func Terms(text string) []Term {
+	var list []Term
+	t := tokenizer{emit: func(k token) { list = append(list, Term{string(k.surface), string(k.term)}) }}
+	t.text(text)
+	return list
+}
+
+// Common tells whether a word of English says little by itself.
+func Common(word string) bool { return common[word] }

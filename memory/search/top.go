@@ -317,7 +317,7 @@ type Answer struct {
 func (x *Index) search(ctx context.Context, q *Query) (*Answer, error) {
 	p := x.prepare(q)
 	s := &searcher{plan: p, best: best{most: q.Top, min: math.Inf(-1)}}
-	shift := p.shift[partLexical] + p.shift[partWords] + p.shift[partGraph]
+	shift := p.shiftSum()
 	s.best.min = q.MinScore + shift
 	answer := &Answer{Corpus: p.count}
 	if len(p.clauses)+len(p.near) == 0 || q.Top == 0 || !s.restrict(x, &q.Filter) {
@@ -340,7 +340,7 @@ func (x *Index) search(ctx context.Context, q *Query) (*Answer, error) {
 func (p *plan) why(ord uint32) Why {
 	var w Why
 	length := p.burden(p.x.lengths[ord])
-	gains := [parts]float64{-p.shift[partLexical], -p.shift[partWords], -p.shift[partGraph]}
+	var gains [parts]float64
 	for i := range p.clauses {
 		c := &p.clauses[i]
 		n := c.list.count(ord)
@@ -349,11 +349,14 @@ func (p *plan) why(ord uint32) Why {
 		}
 		gain := c.weight * impact(float64(n), length)
 		gains[c.part] += gain
-		w.Matches = append(w.Matches, Match{Word: c.word, Term: c.term, Cosine: c.cosine, Gain: gain})
+		w.Matches = append(w.Matches, c.match(gain))
 	}
 	at, ok := slices.BinarySearchFunc(p.near, ord, func(n nearDoc, ord uint32) int { return cmp.Compare(n.ord, ord) })
 	if ok {
 		gains[partGraph] += p.near[at].gain
+	}
+	for of, shift := range p.shift {
+		gains[of] -= shift
 	}
 	w.Lexical, w.Words, w.Graph = gains[partLexical], gains[partWords], gains[partGraph]
 	return w

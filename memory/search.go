@@ -1,0 +1,385 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"abagraph/fact"
+	"abagraph/memory/search"
+)
+
+// Bounds of a search (C-53).
+const (
+	DefaultTop       = 8
+	MaxTop           = 1_000
+	MaxQuestionBytes = 16 << 10
+	MaxSeeds         = 64
+)
+
+// The parts of a ranking, as a search names them.
+type (
+	SearchMode = search.Mode
+	Why        = search.Why
+)
+
+// The modes of a search.
+const (
+	HybridSearch  = search.Hybrid
+	LexicalSearch = search.Lexical
+	VectorSearch  = search.Vector
+)
+
+// ParseSearchMode reads hybrid, lexical or vector.
+func ParseSearchMode(field, text string) (SearchMode, error) { return search.ParseMode(field, text) }
+
+// SearchOrder is how the hits of a search are listed.
+type SearchOrder uint8
+
+// The orders: the best first, or those that were recorded last or first.
+const (
+	ByScore SearchOrder = iota
+	NewestFirst
+	OldestFirst
+)
+
+// ParseSearchOrder reads an order.
+func ParseSearchOrder(field, text string) (SearchOrder, error) {
+	switch text {
+	case "score":
+		return ByScore, nil
+	case "desc":
+		return NewestFirst, nil
+	case "asc":
+		return OldestFirst, nil
+	}
+	return 0, fact.Invalid(field, "has no such value: "+shorten(text)+" (score, desc or asc)")
+}
+
+// SearchQuery asks for the facts that answer a question best. Make its Read with
+// NewRead.
+type SearchQuery struct {
+	Read
+	Question string
+	Top      int // 1 … MaxTop; 0 = DefaultTop
+	Mode     SearchMode
+	Order    SearchOrder
+	// MinScore is the least score that is answered, where MinScoreGiven is set.
+	MinScore      float64
+	MinScoreGiven bool
+	// What a fact must be to be answered; empty fields let everything pass.
+	Subject          string
+	Predicate        string
+	Statuses         fact.StatusSet
+	StatusGiven      bool
+	IncludeRetracted bool
+	MinConfidence    float64
+	// Seeds are entities near which facts count more.
+	Seeds []string
+	// VectorGiven tells that the caller brought a vector of his own.
+	VectorGiven bool
+}
+
+// Found is one hit of a search.
+type Found struct {
+	Fact  fact.Fact
+	Score float64
+	Why   Why
+}
+
+// SearchAnswer is what a search found, in the order asked for.
+type SearchAnswer struct {
+	Mode     SearchMode
+	Hits     []Found
+	Entities []string // that the hits speak of, each once
+	// Corpus is how many facts the rarity of a word was judged by.
+	Corpus  int
+	scanned int
+}
+
+// Search ranks the facts that the caller may see, at one point of both times, by
+// how well they answer a question. Every filter applies before the best are
+// chosen, and the figures behind the scores are those of the caller's tenant at
+// the record time read (C-57).
+func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *Trace) (*SearchAnswer, Meta, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	r, err := s.beginSearch(ctx, c, q.Read, trace)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer r.close()
+	answer, err := s.find(r, q)
+	if err != nil {
+		return nil, r.meta, err
+	}
+	if err := r.speakOf(answer); err != nil {
+		return nil, r.meta, err
+	}
+	r.meta.Backfilled = foundBackfilled(answer.Hits)
+	explainSearch(trace, q, answer)
+	return answer, r.meta, nil
+}
+
+// find searches in a state that is open.
+func (s *Service) find(r *reading, q *SearchQuery) (*SearchAnswer, error) {
+	scopes, err := r.searchScopes()
+	if err != nil {
+		return nil, err
+	}
+	near, err := r.near(q.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	answer := &SearchAnswer{Mode: q.Mode}
+	query := s.searchQuery(r, q, near)
+	var hits []search.Hit
+	for _, scope := range scopes {
+		got, err := s.indexes.Search(r.ctx, scope, r.view, query)
+		if err != nil {
+			return nil, searchError(err)
+		}
+		hits = append(hits, got.Hits...)
+		answer.scanned += got.Scanned
+		answer.Corpus += got.Corpus
+	}
+	if err := r.fetch(answer, hits); err != nil {
+		return nil, err
+	}
+	answer.arrange(q)
+	return answer, nil
+}
+
+// relevance judges facts by how well they answer a question, as a search at the
+// same point of both times would: one score for each fact, in their order.
+func (s *Service) relevance(r *reading, q *SearchQuery, facts []fact.Fact) ([]Found, error) {
+	near, err := r.near(q.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	query := s.searchQuery(r, q, near)
+	scorers := map[string]*search.Scorer{}
+	list := make([]Found, len(facts))
+	for i := range facts {
+		f := &facts[i]
+		scorer := scorers[f.Tenant]
+		if scorer == nil {
+			scope := fact.Scope{Tenant: f.Tenant, Branch: r.scope.Branch}
+			if scorer, err = s.indexes.Scorer(r.ctx, scope, r.view, query); err != nil {
+				return nil, searchError(err)
+			}
+			scorers[f.Tenant] = scorer
+		}
+		list[i].Fact = *f
+		list[i].Score, list[i].Why = scorer.Score(f)
+	}
+	return list, nil
+}
+
+// beginSearch opens a read once the indexes that it needs are built, so that no
+// view is held meanwhile.
+func (s *Service) beginSearch(ctx context.Context, c Caller, read Read, trace *Trace) (*reading, error) {
+	basis, err := s.await(ctx, read, 0, trace)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.indexed(ctx, c.Scope(read.Branch)); err != nil {
+		return nil, err
+	}
+	trace.Step("index", "")
+	return s.open(ctx, c, read, basis)
+}
+
+// indexed has the indexes built that a scope needs.
+func (s *Service) indexed(ctx context.Context, scope fact.Scope) error {
+	scopes := []fact.Scope{scope}
+	if scope.All {
+		view, err := s.view()
+		if err != nil {
+			return fmt.Errorf("open a view: %w", err)
+		}
+		r := reading{ctx: ctx, view: view, scope: scope}
+		scopes, err = r.searchScopes()
+		view.Close()
+		if err != nil {
+			return err
+		}
+	}
+	for _, one := range scopes {
+		if err := s.indexes.Ready(ctx, one, s.engine.Position); err != nil {
+			return searchError(err)
+		}
+	}
+	return nil
+}
+
+// searchScopes lists the scopes whose facts a search may see: those of each
+// tenant where it spans all.
+func (r *reading) searchScopes() ([]fact.Scope, error) {
+	if !r.scope.All {
+		return []fact.Scope{r.scope}, nil
+	}
+	tenants, err := r.view.DataTenants(r.ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the tenants: %w", err)
+	}
+	scopes := make([]fact.Scope, len(tenants))
+	for i, tenant := range tenants {
+		scopes[i] = fact.Scope{Tenant: tenant, Branch: r.scope.Branch}
+	}
+	return scopes, nil
+}
+
+// source opens the present state for the building of an index.
+func (s *Service) source() (search.Source, func(), error) {
+	view, err := s.view()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a view: %w", err)
+	}
+	return view, view.Close, nil
+}
+
+// searchError says that it was the index that a search waited for in vain.
+func searchError(err error) error {
+	if fact.CodeOf(err) == "" && errors.Is(err, context.DeadlineExceeded) {
+		return &fact.Error{Code: fact.Timeout, Message: "the search timed out; its index is being built: try again"}
+	}
+	return fmt.Errorf("search: %w", err)
+}
+
+// searchQuery says what is searched in the terms of the index.
+func (s *Service) searchQuery(r *reading, q *SearchQuery, near []search.Near) *search.Query {
+	query := &search.Query{
+		Filter: r.searchFilter(q), Text: q.Question, Mode: q.Mode, Near: near, Words: s.words, Top: q.Top, MinScore: math.Inf(-1),
+	}
+	if query.Top == 0 {
+		query.Top = DefaultTop
+	}
+	if q.MinScoreGiven {
+		query.MinScore = q.MinScore
+	}
+	return query
+}
+
+// moment is the record time that is read, as the index knows it.
+func (r *reading) moment() search.Moment {
+	switch {
+	case r.at.Pinned:
+		return search.Moment{Tx: r.at.Tx}
+	case r.at.KnownAt.Given() && !r.at.NoBackfill:
+		return search.Moment{ByKnown: true, Known: r.at.KnownAt}
+	}
+	return search.Moment{Tx: r.meta.Tx}
+}
+
+// searchFilter judges versions as every read does (C-20, C-21).
+func (r *reading) searchFilter(q *SearchQuery) search.Filter {
+	f := search.Filter{
+		Moment: r.moment(), Subject: q.Subject, Predicate: q.Predicate, MinConfidence: q.MinConfidence,
+		Statuses: fact.StatusSet(0).With(fact.Active), From: r.at.AsOf, Until: r.at.AsOf + 1,
+	}
+	switch {
+	case q.StatusGiven:
+		f.Statuses = q.Statuses
+	case r.at.AsOf.Given():
+		f.Statuses = f.Statuses.With(fact.Superseded)
+		if q.IncludeRetracted {
+			f.Statuses = f.Statuses.With(fact.Retracted)
+		}
+	default:
+		f.From, f.Until = r.at.Now, r.at.Now+1
+		if q.IncludeRetracted {
+			f.Statuses, f.Retracted = f.Statuses.With(fact.Retracted), true
+		}
+	}
+	return f
+}
+
+// fetch reads the facts of the hits, as they were at the point that is read.
+func (r *reading) fetch(answer *SearchAnswer, hits []search.Hit) error {
+	answer.Hits = make([]Found, 0, len(hits))
+	for _, h := range hits {
+		st, err := r.view.Fact(r.ctx, r.scope, h.ID, r.at)
+		if fact.CodeOf(err) == fact.NotFound {
+			continue // the index is ahead of the view, and it is gone by now
+		}
+		if err != nil {
+			return fmt.Errorf("read a hit: %w", err)
+		}
+		answer.Hits = append(answer.Hits, Found{Fact: st.Fact, Score: h.Score, Why: h.Why})
+	}
+	return nil
+}
+
+// arrange chooses the best hits of all tenants, and puts them in the order that
+// was asked for. Of equal scores, the fact that was made last comes first, then
+// the lower id.
+func (a *SearchAnswer) arrange(q *SearchQuery) {
+	slices.SortFunc(a.Hits, func(x, y Found) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(y.Fact.FirstTx, x.Fact.FirstTx), slices.Compare(x.Fact.ID[:], y.Fact.ID[:]))
+	})
+	top := q.Top
+	if top == 0 {
+		top = DefaultTop
+	}
+	a.Hits = a.Hits[:min(top, len(a.Hits))]
+	if q.Order == ByScore {
+		return
+	}
+	slices.SortStableFunc(a.Hits, func(x, y Found) int {
+		newest := cmp.Or(cmp.Compare(y.Fact.FirstTx, x.Fact.FirstTx), slices.Compare(x.Fact.ID[:], y.Fact.ID[:]))
+		if q.Order == OldestFirst {
+			return -newest
+		}
+		return newest
+	})
+}
+
+// speakOf lists the entities that the hits speak of: their subjects, and their
+// objects where these are nodes.
+func (r *reading) speakOf(a *SearchAnswer) error {
+	g := newGrapher(r, nil)
+	seen := map[string]bool{}
+	say := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			a.Entities = append(a.Entities, name)
+		}
+	}
+	for i := range a.Hits {
+		f := &a.Hits[i].Fact
+		say(f.Subject)
+		to, ok, err := g.target(r.ctx, f)
+		if err != nil {
+			return err
+		}
+		if ok {
+			say(to)
+		}
+	}
+	return nil
+}
+
+func foundBackfilled(hits []Found) []fact.BatchCount {
+	edges := make([]Edge, len(hits))
+	for i := range hits {
+		edges[i].Fact.Batch = hits[i].Fact.Batch
+	}
+	return backfilled(edges)
+}
+
+func explainSearch(trace *Trace, q *SearchQuery, a *SearchAnswer) {
+	if trace == nil {
+		return
+	}
+	trace.Step("execute", "inverted index")
+	trace.Name("search", "terms → filters inside the scan → "+a.Mode.String()+" ranking")
+	trace.Text("mode", a.Mode.String())
+	trace.Int("corpus", a.Corpus)
+	trace.Int("candidates_scanned", a.scanned)
+	trace.Int("seeds", len(q.Seeds))
+	trace.Int("results", len(a.Hits))
+}

@@ -1,0 +1,104 @@
+package search
+
+import (
+	"context"
+
+	"abagraph/fact"
+)
+
+// Scorer judges single facts by one question, with the figures of one moment. It
+// is not safe for concurrent use.
+type Scorer struct {
+	plan  *plan
+	terms map[string]uint32 // the place in clauses of the first clause of a term
+	next  []uint32          // 1 + the next clause of the same term; 0 = none
+	texts tokenizer
+	count []int // by first clause
+	seen  []uint32
+	near  map[fact.ID]float64
+	size  int
+	times int
+}
+
+// Scorer makes ready to judge facts of a scope by a question, in a state that is
+// open. The query's filters and Top mean nothing here.
+func (m *Indexes) Scorer(ctx context.Context, scope fact.Scope, from Source, q *Query) (*Scorer, error) {
+	x, err := m.index(ctx, scope, from)
+	if err != nil {
+		return nil, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	p := x.prepare(q)
+	s := &Scorer{plan: p, terms: map[string]uint32{}, next: make([]uint32, len(p.clauses)), count: make([]int, len(p.clauses)), near: map[fact.ID]float64{}}
+	for i := len(p.clauses) - 1; i >= 0; i-- {
+		if later, there := s.terms[p.clauses[i].term]; there {
+			s.next[i] = later + 1
+		}
+		s.terms[p.clauses[i].term] = uint32(i)
+	}
+	for _, n := range p.near {
+		s.near[x.ids[n.ord]] = n.gain
+	}
+	s.texts = tokenizer{emit: func(t token) {
+		s.size += s.times
+		if i, there := s.terms[string(t.term)]; there {
+			if s.count[i] == 0 {
+				s.seen = append(s.seen, i)
+			}
+			s.count[i] += s.times
+		}
+	}}
+	return s, nil
+}
+
+// Score judges one fact. It is the score that a search of the same question would
+// give it.
+func (s *Scorer) Score(f *fact.Fact) (float64, Why) {
+	s.size = 0
+	eachField(f, func(text string, weight int) {
+		s.times = weight
+		s.texts.text(text)
+	})
+	against := s.plan.burden(uint32(s.size))
+	total, gains := 0.0, [parts]float64{}
+	counts := make([]uint8, len(s.plan.clauses))
+	for _, first := range s.seen {
+		n := counted{n: s.count[first]}.count()
+		s.count[first] = 0
+		for i := first; ; i = s.next[i] - 1 {
+			counts[i] = n
+			if s.next[i] == 0 {
+				break
+			}
+		}
+	}
+	s.seen = s.seen[:0]
+	var w Why
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		c := &s.plan.clauses[i]
+		gain := c.weight * impact(float64(n), against)
+		total += gain
+		gains[c.part] += gain
+		w.Matches = append(w.Matches, c.match(gain))
+	}
+	gains[partGraph] = s.near[f.ID]
+	total += gains[partGraph]
+	for of, shift := range s.plan.shift {
+		gains[of] -= shift
+	}
+	w.Lexical, w.Words, w.Graph = gains[partLexical], gains[partWords], gains[partGraph]
+	return total - s.plan.shiftSum(), w
+}
+
+func (c *clause) match(gain float64) Match {
+	return Match{Word: c.word, Term: c.term, Cosine: c.cosine, Gain: gain}
+}
+
+// shiftSum is what every fused score is lower by.
+func (p *plan) shiftSum() float64 {
+	return p.shift[partLexical] + p.shift[partWords] + p.shift[partGraph]
+}
