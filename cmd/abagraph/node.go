@@ -21,6 +21,7 @@ import (
 	"abagraph/fsm"
 	httpd "abagraph/http"
 	"abagraph/internal/events"
+	"abagraph/internal/words"
 	rlog "abagraph/log"
 	"abagraph/memory"
 	"abagraph/replication"
@@ -33,6 +34,7 @@ const inMemory = ":memory:"
 type node struct {
 	die     func(line string) // ends the process: the store cannot go on
 	server  *httpd.Server
+	door    *memory.Service
 	dir     *rlog.Dir // nil in memory
 	machine *fsm.Machine
 	raft    *replication.Node
@@ -54,6 +56,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err != nil {
 		return nil, err
 	}
+	n.door = door
 	config := serverConfig(s, door, logger, window, registry)
 	if config.MCP, err = mcpServer(s, door, logger); err != nil {
 		return nil, err
@@ -77,6 +80,10 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 // through until the server serves, and by then the node is whole.
 func (n *node) openMemory(s settings) (*memory.Service, error) {
 	threshold := s.fraction("candidate_threshold")
+	table, err := words.Load()
+	if err != nil {
+		return nil, err
+	}
 	return memory.New(memory.Options{
 		Engine:     late{n},
 		View:       func() (memory.View, error) { return n.machine.View() },
@@ -86,6 +93,7 @@ func (n *node) openMemory(s settings) (*memory.Service, error) {
 		Operations: operations{n},
 		AdminKey:   s.get("admin_key"),
 		Threshold:  &threshold,
+		Words:      table, SearchBytes: s.number("search_bytes"),
 		// Keys are looked up anew only after the registry has changed.
 		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },
 	})
@@ -192,6 +200,9 @@ func (n *node) close(limit time.Duration) error {
 	var errs []error
 	if n.server != nil {
 		errs = append(errs, n.server.Shutdown(ctx))
+	}
+	if n.door != nil {
+		n.door.Close()
 	}
 	if n.raft != nil {
 		errs = append(errs, n.raft.Close())

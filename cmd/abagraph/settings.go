@@ -39,6 +39,7 @@ func serverSettings() []setting {
 		{name: "candidate_threshold", preset: "0.75", check: isFraction, help: "confidence below which a fact is a candidate"},
 		{name: "ttl_interval_secs", preset: "30", check: isCount(1, 86_400), help: "seconds between sweeps of expired facts"},
 		{name: "cache_bytes", preset: "268435456", check: isCount(1<<20, 1<<40), help: "bytes of the storage's block cache"},
+		{name: "search_bytes", preset: "1073741824", check: isCount(1<<20, 1<<40), help: "bytes of memory that the indexes of search may take"},
 		{name: "snapshot_bytes", preset: "67108864", check: isCount(64<<10, 1<<40), help: "bytes of log after which a snapshot is taken"},
 		{name: "trailing_bytes", preset: "16777216", check: isCount(64<<10, 1<<40), help: "bytes of log kept before a snapshot, for nodes that lag a little"},
 		{name: "node_id", help: "this node's name in its cluster (default: made at the first start)"},

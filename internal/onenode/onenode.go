@@ -59,6 +59,7 @@ func (n *Node) Service(t testing.TB, o memory.Options) *memory.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Close)
 	return s
 }
 
