@@ -18,14 +18,20 @@ func (v *View) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact
 		return err
 	}
 	s := space{scope.Tenant, scope.Branch}
-	more, err := v.eachRow(ctx, s, sel, now)
+	n := 0
+	step := func() error {
+		if n++; n%256 == 0 {
+			return ctx.Err()
+		}
+		return nil
+	}
+	more, err := v.eachRow(s, sel, step, now)
 	if err != nil || !more {
 		return err
 	}
-	n := 0
 	err = scanVersions(v.snap, s.prefix(famVersion), fact.NoInstant, func(axis byte, w *version) error {
-		if n++; n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if err := step(); err != nil {
+			return err
 		}
 		if axis == axisRecorded && !past(&fact.Version{ID: w.id, Tx: w.tx, Status: w.status, ValidFrom: w.from, ValidUntil: w.until, KnownAt: w.known}) {
 			return errEnough
