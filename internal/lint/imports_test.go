@@ -51,6 +51,8 @@ var table = []house{
 		"memory is the one door: it imports fact and log/entry, and reaches replication and fsm only through interfaces that it declares"},
 	{"ingest", []string{"fact", "memory"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"ingest calls memory like any other client: it imports fact and memory only"},
+	{"internal/embed", []string{"fact"}, []string{anyModule},
+		"internal/embed asks the providers of vectors: it imports fact and the standard library only"},
 	{"http", []string{"fact", "memory", "ingest"}, []string{raftLib, raftBolt, bbolt, pebbleLib},
 		"http speaks to fact, memory and ingest only: no log, fsm, replication, mcp, Raft or Pebble"},
 	{"mcp", []string{"fact", "memory", "ingest"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
@@ -61,7 +63,7 @@ var table = []house{
 		"ops works on offline data and through the client: it imports fact, log, fsm, replication and client, and no surface"},
 	{"chaos", []string{"client", "fact"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"chaos attacks from the street: it imports client and fact, and starts real processes"},
-	{"cmd", []string{"fact", "log", "log/entry", "fsm", "replication", "memory", "ingest", "http", "mcp", "client", "ops"}, []string{"net/http"},
+	{"cmd", []string{"fact", "log", "log/entry", "fsm", "replication", "memory", "ingest", "http", "mcp", "client", "ops", "internal/embed"}, []string{"net/http"},
 		"cmd is flags and wiring: it imports all but chaos, and needs net/http never, since our http wraps it"},
 }
 

@@ -1,0 +1,47 @@
+package embed
+
+import (
+	"sync"
+	"time"
+)
+
+// Bounds of the pause after a failure.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+)
+
+// pause keeps a provider that has just failed from being asked by every write:
+// for a second, then for twice as long after each further failure, up to a
+// minute.
+type pause struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	until time.Time
+	next  time.Duration
+}
+
+// check refuses while the pause lasts.
+func (p *pause) check() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if left := p.until.Sub(p.now()); left > 0 {
+		return failure("has failed, and is not asked again before %s have passed", left.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// failed begins a pause, up to half as long again by chance, so that nodes do not
+// ask in step.
+func (p *pause) failed(jitter float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = min(max(firstPause, 2*p.next), lastPause)
+	p.until = p.now().Add(p.next + time.Duration(jitter/2*float64(p.next)))
+}
+
+func (p *pause) worked() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until, p.next = time.Time{}, 0
+}
