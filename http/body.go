@@ -189,5 +189,5 @@ func (c *call) writeOptions() (memory.WriteOptions, error) {
 		return memory.WriteOptions{}, err
 	}
 	idem, err := c.idempotency()
-	return memory.WriteOptions{Branch: fact.MainBranch, Idem: idem}, err
+	return memory.WriteOptions{Branch: fact.MainBranch, Idem: idem, Warn: c.input.Warn}, err
 }

@@ -49,6 +49,8 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/pages/*", handle: s.getPage},
 		{method: http.MethodPut, template: "/api/pages/*", handle: s.putPage},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
+		{method: http.MethodGet, template: "/api/embeddings", handle: s.embeddings},
+		{method: http.MethodPost, template: "/api/embeddings", handle: s.embed},
 		{method: http.MethodGet, template: "/api/health", access: public, handle: s.health},
 		{method: http.MethodGet, template: "/api/ready", access: public, handle: s.ready},
 		{method: http.MethodGet, template: "/api/observability", handle: s.observability},

@@ -41,6 +41,13 @@ type Options struct {
 	// Threshold is the confidence below which a fact is a candidate (C-7);
 	// nil = fact.DefaultThreshold.
 	Threshold *float64
+	// Embedder makes the vectors of facts and questions (C-54); nil = none does.
+	Embedder Embedder
+	// EmbedTimeout bounds what one write or search waits for vectors; 0 =
+	// DefaultEmbedTimeout.
+	EmbedTimeout time.Duration
+	// Embedding is the configured provider's name, for those who ask.
+	Embedding string
 	// Timeout bounds the waiting of one read or write; 0 = DefaultTimeout.
 	Timeout time.Duration
 	// Words is the table of word vectors that search uses; nil = none.
@@ -71,6 +78,7 @@ type Service struct {
 	heavy      heavy
 	words      *words.Table
 	indexes    *search.Indexes
+	embed      embedding
 }
 
 // New makes a Service.
@@ -99,6 +107,7 @@ func New(o Options) (*Service, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.embed.set(o)
 	if s.version == nil {
 		s.version = func() uint64 { return o.Engine.Position().Tx }
 	}

@@ -13,6 +13,8 @@ type WriteOptions struct {
 	Branch string // "" = main
 	// Idem makes the write safe to retry (C-31).
 	Idem *fact.Idempotency
+	// Warn is told what the answer should say besides; nil = nobody asks.
+	Warn func(text string)
 }
 
 // MaxIdempotencyKey is the most bytes of an Idempotency-Key.
@@ -76,6 +78,11 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	}
 	r.Actor, r.Threshold, r.Idem, r.Explain = c.Actor, s.threshold, o.Idem, trace != nil
 	trace.Step("validate", "")
+	if r.Write != nil {
+		if warning := s.embedWrite(ctx, r.Write, trace); warning != "" && o.Warn != nil {
+			o.Warn(warning)
+		}
+	}
 	result, err := s.engine.Propose(ctx, r)
 	if err != nil {
 		return nil, unknownOutcome(err)

@@ -21,7 +21,6 @@ import (
 	"abagraph/fsm"
 	httpd "abagraph/http"
 	"abagraph/internal/events"
-	"abagraph/internal/words"
 	rlog "abagraph/log"
 	"abagraph/memory"
 	"abagraph/replication"
@@ -38,6 +37,7 @@ type node struct {
 	dir     *rlog.Dir // nil in memory
 	machine *fsm.Machine
 	raft    *replication.Node
+	keeper  keeper
 }
 
 // openNode wires state machine, replication, memory and HTTP. The port is taken
@@ -52,7 +52,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	}()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	door, err := n.openMemory(s)
+	door, err := n.openMemory(s, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,22 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err := registry.Register(newStorageCollector(n.machine)); err != nil {
 		return nil, fmt.Errorf("register the storage's metrics: %w", err)
 	}
-	return n, n.startRaft(s, logger, registry)
+	if err := n.startRaft(s, logger, registry); err != nil {
+		return nil, err
+	}
+	n.keeper.start(door)
+	return n, nil
 }
 
 // openMemory makes the door before the engine behind it is there: nothing goes
 // through until the server serves, and by then the node is whole.
-func (n *node) openMemory(s settings) (*memory.Service, error) {
+func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, error) {
 	threshold := s.fraction("candidate_threshold")
-	table, err := words.Load()
+	embedder, err := openEmbedder(s, logger)
+	if err != nil {
+		return nil, err
+	}
+	table, err := openWords(s)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +102,7 @@ func (n *node) openMemory(s settings) (*memory.Service, error) {
 		AdminKey:   s.get("admin_key"),
 		Threshold:  &threshold,
 		Words:      table, SearchBytes: s.number("search_bytes"),
+		Embedder: embedder, EmbedTimeout: s.milliseconds("embedding_timeout_ms"), Embedding: s.get("embedding"),
 		// Keys are looked up anew only after the registry has changed.
 		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },
 	})
@@ -204,6 +213,7 @@ func (n *node) close(limit time.Duration) error {
 	if n.door != nil {
 		n.door.Close()
 	}
+	n.keeper.stop()
 	if n.raft != nil {
 		errs = append(errs, n.raft.Close())
 	}

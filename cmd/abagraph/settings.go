@@ -16,6 +16,8 @@ type setting struct {
 	help   string
 	preset string
 	secret bool
+	// also is another environment variable that is looked at last.
+	also string
 	// check reads a value; it returns why it is not one.
 	check func(value string) error
 }
@@ -51,6 +53,13 @@ func serverSettings() []setting {
 		{name: "peer_tls_key", help: "key file for mutual TLS between nodes"},
 		{name: "peer_tls_ca", help: "file of the authorities that sign the nodes' certificates"},
 		{name: "mcp_profile", preset: "full", check: isOneOf(mcp.Profiles()...), help: "tools that MCP lists: full, agent-memory or read-only"},
+		{name: "embedding", preset: "words", check: isOneOf("words", "off", "hash", "openai", "http"),
+			help: "what finds facts by meaning: words (built in), off, hash, openai or http (any endpoint that speaks its protocol)"},
+		{name: "embedding_api_key", secret: true, also: "OPENAI_API_KEY", help: "key of the embedding endpoint"},
+		{name: "embedding_base_url", help: "address of the embedding endpoint (default: OpenAI's)"},
+		{name: "embedding_model", help: "model of the embedding endpoint (default: text-embedding-3-small)"},
+		{name: "embedding_dim", check: isCount(1, 8192), help: "numbers in a vector (default: 64 of hash, 1536 of openai and http)"},
+		{name: "embedding_timeout_ms", preset: "3000", check: isCount(10, 60_000), help: "milliseconds that a write or a search waits for vectors"},
 		{name: "log_level", preset: "info", check: isOneOf("debug", "info", "warn", "error"), help: "least level of the process log: debug, info, warn or error"},
 		{name: "shutdown_secs", preset: "10", check: isCount(1, 600), help: "seconds that a shutdown may take"},
 	}
@@ -107,6 +116,11 @@ func lookUpSetting(s *setting, flags *pflag.FlagSet, getenv func(string) string,
 	}
 	if value, given := file[s.name]; given {
 		return resolved{value, "file " + path}
+	}
+	if s.also != "" {
+		if value := getenv(s.also); value != "" {
+			return resolved{value, "environment " + s.also}
+		}
 	}
 	return resolved{s.preset, fromPreset}
 }

@@ -107,6 +107,7 @@ func (e *endpoint) take(raw []byte, into [][]float32) (rejected, err error) {
 		return nil, failure("answered %d vectors to %d texts", len(a.Data), len(into))
 	}
 	taken, usable := make([]bool, len(into)), false
+	var bad *Failure
 	for i := range a.Data {
 		at := i
 		if a.Data[i].Index != nil {
@@ -120,18 +121,22 @@ func (e *endpoint) take(raw []byte, into [][]float32) (rejected, err error) {
 		v := a.Data[i].Embedding
 		switch {
 		case len(v) == 0:
-			rejected = failure("answered an empty vector")
+			bad = failure("answered an empty vector")
 		case len(v) != e.model.Dim:
-			rejected = failure("answered a vector of %d numbers, and %d are set", len(v), e.model.Dim)
+			bad = failure("answered a vector of %d numbers, and %d are set", len(v), e.model.Dim)
 		case !fact.Unit(v):
-			rejected = failure("answered a vector without a direction")
+			bad = failure("answered a vector without a direction")
 		default:
 			into[at] = v
 			usable = true
 		}
 	}
-	if !usable {
-		return nil, rejected
+	switch {
+	case bad == nil:
+		return nil, nil
+	case !usable:
+		return nil, bad // it is the provider's, not the texts'
 	}
-	return rejected, nil
+	bad.text = true
+	return bad, nil
 }

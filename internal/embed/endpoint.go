@@ -176,9 +176,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Failure is what may be told of a provider that gave no vectors. It never holds
 // what the provider said, which may echo the key.
-type Failure struct{ what string }
+type Failure struct {
+	what string
+	text bool
+}
 
-func failure(format string, args ...any) *Failure { return &Failure{fmt.Sprintf(format, args...)} }
+func failure(format string, args ...any) *Failure {
+	return &Failure{what: fmt.Sprintf(format, args...)}
+}
+
+// OfText reports whether some texts got no vector although others of the same
+// call did: asking again is of no use.
+func (f *Failure) OfText() bool { return f.text }
 
 // Error says what the provider did.
 func (f *Failure) Error() string { return "the embedding provider " + f.what }

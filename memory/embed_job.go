@@ -1,0 +1,278 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"abagraph/fact"
+)
+
+// Bounds of the job that embeds what has no vector.
+const (
+	jobPage    = 500              // facts looked at together
+	jobBatch   = 128              // facts embedded together
+	jobTimeout = 30 * time.Second // of one batch
+	jobPoll    = 5 * time.Second  // between two looks for new facts
+	jobRest    = 5 * time.Millisecond
+)
+
+// embedJob gives vectors to the facts that have none of the present model: those
+// that were written while the provider failed, or before it was configured. Where
+// it is follows from the store, so that a restart or another leader goes on.
+type embedJob struct {
+	wake chan struct{}
+	mu   sync.Mutex
+	at   EmbedJob
+}
+
+// EmbedJob is how far the job of this node is.
+type EmbedJob struct {
+	Running  bool
+	Through  uint64 // every fact whose last tx is up to here was looked at
+	Embedded uint64 // statements that got a vector since the start
+	Unusable uint64 // statements of which the provider makes no vector, since it looked at all
+	// LastError is why the provider last failed, and LastErrorAt when.
+	LastError   string
+	LastErrorAt fact.Instant
+}
+
+// Embeddings is the state of a scope's vectors.
+type Embeddings struct {
+	Provider string // as configured
+	Enabled  bool   // whether it makes vectors of facts
+	Model    fact.Model
+	Count    fact.VectorCount
+	Leads    bool // whether this node leads, and so runs the job by itself
+	Job      EmbedJob
+}
+
+// Embeddings tells how many facts of a scope have a vector of the present model,
+// and how far the job of this node is.
+func (s *Service) Embeddings(ctx context.Context, c Caller, read Read, trace *Trace) (*Embeddings, Meta, error) {
+	if err := s.heavy.enter(ctx); err != nil {
+		return nil, Meta{}, err
+	}
+	defer s.heavy.leave()
+	r, err := s.begin(ctx, c, read, 0, trace)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer r.close()
+	e := &Embeddings{Provider: s.embed.provider, Leads: s.leads()}
+	if s.embed.from == nil {
+		return e, r.meta, nil
+	}
+	e.Enabled, e.Model, e.Job = true, s.embed.from.Model(), s.embed.job.state()
+	if e.Count, err = r.view.CountVectors(r.ctx, r.scope, e.Model); err != nil {
+		return nil, r.meta, fmt.Errorf("count the vectors: %w", err)
+	}
+	trace.Step("execute", "vectors")
+	return e, r.meta, nil
+}
+
+// RunEmbedding has this node's job look at every fact anew, now.
+func (s *Service) RunEmbedding(c Caller) error {
+	if err := c.RequireOperator(); err != nil {
+		return err
+	}
+	if s.embed.from == nil {
+		return fact.Errorf(fact.Conflict, "no embedding provider is configured: set ABAGRAPH_EMBEDDING to hash, openai or http")
+	}
+	select {
+	case s.embed.job.wake <- struct{}{}:
+	default: // it is awake already
+	}
+	return nil
+}
+
+// KeepEmbedded runs the job until the context ends: by itself while this node
+// leads, and whenever RunEmbedding asks. It returns at once where no provider is
+// configured.
+func (s *Service) KeepEmbedded(ctx context.Context) {
+	if s.embed.from == nil {
+		return
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		asked := false
+		select {
+		case <-timer.C:
+		case <-s.embed.job.wake:
+			asked = true
+			s.embed.job.update(func(j *EmbedJob) { j.Through, j.Unusable, j.Running = 0, 0, true })
+		case <-ctx.Done():
+			return
+		}
+		if asked || s.leads() {
+			s.embedMissing(ctx)
+		}
+		timer.Reset(jobPoll)
+	}
+}
+
+// embedMissing makes one pass: over every fact that changed since the last one.
+func (s *Service) embedMissing(ctx context.Context) {
+	j := &s.embed.job
+	for more := true; more; {
+		var err error
+		if more, err = s.embedPage(ctx); err != nil {
+			if ctx.Err() == nil {
+				j.update(func(at *EmbedJob) {
+					at.LastError, at.LastErrorAt = shorten(err.Error()), fact.Instant(s.now().UnixMilli())
+				})
+			}
+			break
+		}
+	}
+	j.update(func(at *EmbedJob) { at.Running = false })
+}
+
+// lacking is a fact that wants a vector.
+type lacking struct {
+	tenant    string
+	statement fact.ID
+	text      string
+}
+
+// embedPage looks at the next facts, in the order of their txs, and embeds those
+// without a vector. It reports whether there may be more.
+func (s *Service) embedPage(ctx context.Context) (more bool, err error) {
+	start := s.now()
+	list, through, more, err := s.lackingPage(ctx)
+	if err != nil {
+		return false, err
+	}
+	for from := 0; from < len(list); from += jobBatch {
+		s.embed.job.update(func(j *EmbedJob) { j.Running = true })
+		if err := s.embedBatch(ctx, list[from:min(len(list), from+jobBatch)]); err != nil {
+			return false, err
+		}
+	}
+	s.embed.job.update(func(j *EmbedJob) { j.Through = max(j.Through, through) })
+	if more {
+		// Half of the time is the others'.
+		err = rest(ctx, max(jobRest, s.now().Sub(start)))
+	}
+	return more, err
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lackingPage lists the statements of the next page that have no vector, and the
+// tx up to which it has looked.
+func (s *Service) lackingPage(ctx context.Context) (list []lacking, through uint64, more bool, err error) {
+	view, err := s.view()
+	if err != nil {
+		return nil, 0, false, fmt.Errorf("open a view: %w", err)
+	}
+	defer view.Close()
+	at := view.Position()
+	after := s.embed.job.state().Through
+	if after >= at.Tx {
+		return nil, after, false, nil
+	}
+	page, err := view.Facts(ctx, &fact.Query{
+		Scope: fact.Scope{All: true, Branch: fact.MainBranch}, Statuses: fact.AllStatuses, StatusGiven: true,
+		At: fact.Present(at.RecordedAt), TxGt: after, TxGtGiven: true, Limit: jobPage,
+	})
+	if err != nil {
+		return nil, 0, false, fmt.Errorf("look for facts without a vector: %w", err)
+	}
+	m := s.embed.from.Model()
+	seen := make(map[fact.ID]bool)
+	for i := range page.Facts {
+		f := &page.Facts[i]
+		if seen[f.Statement()] {
+			continue
+		}
+		seen[f.Statement()] = true
+		tx, err := view.VectorTx(ctx, fact.Scope{Tenant: f.Tenant, Branch: f.Branch}, m, f.Statement())
+		if err != nil {
+			return nil, 0, false, fmt.Errorf("look for a vector: %w", err)
+		}
+		if tx == 0 {
+			list = append(list, lacking{f.Tenant, f.ID, EmbedText(f.Subject, f.Predicate, f.Object, f.Source)})
+		}
+	}
+	if !page.Scan.LimitHit || len(page.Facts) == 0 {
+		return list, at.Tx, false, nil
+	}
+	return list, page.Facts[len(page.Facts)-1].Tx, true, nil
+}
+
+// embedBatch embeds some statements and has their vectors committed, in one
+// request for each tenant.
+func (s *Service) embedBatch(ctx context.Context, list []lacking) error {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = list[i].text
+	}
+	limited, cancel := context.WithTimeout(ctx, jobTimeout)
+	defer cancel()
+	vectors, failed := s.embed.from.Embed(limited, texts)
+	m := s.embed.from.Model()
+	var requests []*fact.Request
+	unusable := uint64(0)
+	for i, v := range vectors {
+		if len(v) != m.Dim {
+			unusable++
+			continue
+		}
+		last := len(requests) - 1
+		if last < 0 || requests[last].Tenant != list[i].tenant {
+			requests = append(requests, &fact.Request{
+				Tenant: list[i].tenant, Branch: fact.MainBranch, Actor: embedActor, Vectors: &fact.Vectors{Model: m},
+			})
+			last++
+		}
+		requests[last].Vectors.Rows = append(requests[last].Vectors.Rows, fact.VectorRow{ID: list[i].statement, Vector: v})
+	}
+	for _, r := range requests {
+		if _, err := s.engine.Propose(ctx, r); err != nil {
+			return fmt.Errorf("store vectors: %w", err)
+		}
+		s.embed.job.update(func(j *EmbedJob) { j.Embedded += uint64(len(r.Vectors.Rows)) })
+	}
+	if failed != nil && !ofText(failed) {
+		return failed
+	}
+	s.embed.job.update(func(j *EmbedJob) { j.Unusable += unusable })
+	return nil
+}
+
+// embedActor is who the record of a tx names that the job has made.
+const embedActor = "embeddings"
+
+// ofText reports whether an error blames the texts and not the provider, so that
+// asking again is of no use.
+func ofText(err error) bool {
+	var blames interface{ OfText() bool }
+	return errors.As(err, &blames) && blames.OfText()
+}
+
+func (j *embedJob) state() EmbedJob {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	at := j.at
+	at.Running = at.Running || len(j.wake) > 0
+	return at
+}
+
+func (j *embedJob) update(change func(*EmbedJob)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change(&j.at)
+}
