@@ -28,7 +28,7 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 			err = errors.Join(err, n.close(s.seconds("shutdown_secs")))
 		}
 	}()
-	door, err := n.openMemory(s)
+	door, err := n.openMemory(s, logger)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,6 +47,7 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 	if err := n.raft.WaitReady(ready); err != nil {
 		return nil, nil, fmt.Errorf("the node on %s cannot answer alone; is it one of a cluster? %w", s.get("data"), err)
 	}
+	n.keeper.start(door)
 	caller, err := door.Resolve(ctx, "")
 	if err != nil {
 		return nil, nil, err
