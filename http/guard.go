@@ -55,7 +55,8 @@ func (s *Server) expects(host string) bool {
 
 const (
 	allowedMethods = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
-	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Abagraph-Min-Tx, X-Abagraph-Epoch"
+	allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Abagraph-Min-Tx, X-Abagraph-Epoch, " +
+		"Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id"
 	exposedHeaders = "X-Abagraph-Tx, X-Abagraph-Now, X-Abagraph-Epoch, X-Abagraph-Warning, X-Abagraph-Backfilled, X-Abagraph-Next, Retry-After"
 )
 

@@ -17,6 +17,8 @@ import (
 	"abagraph/internal/onenode"
 	"abagraph/mcp"
 	"abagraph/memory"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // rig is a server on a socket, with a key to speak to it.
@@ -26,7 +28,7 @@ type rig struct {
 	service *memory.Service
 	url     string
 	key     string
-	session string // the protocol's version that requests name; "" = none
+	schemas map[string]*jsonschema.Resolved // of each tool's answer, once it is known
 }
 
 type doc = map[string]any
@@ -57,7 +59,7 @@ func start(t *testing.T, admin string, profile mcp.Profile) *rig {
 			t.Error(err)
 		}
 	})
-	return &rig{t: t, node: node, service: service, url: "http://" + server.Addr().String(), key: admin}
+	return &rig{t: t, node: node, service: service, url: "http://" + server.Addr().String(), key: admin, schemas: map[string]*jsonschema.Resolved{}}
 }
 
 // as returns the rig with another key.
@@ -162,6 +164,7 @@ func (r *rig) tool(name, arguments string) *answer {
 	a.text, _ = content[0].(doc)["text"].(string)
 	a.result, _ = result["structuredContent"].(doc)
 	a.failed, _ = result["isError"].(bool)
+	r.holds(name, a)
 	if a.failed {
 		return a
 	}
@@ -172,6 +175,24 @@ func (r *rig) tool(name, arguments string) *answer {
 		r.t.Errorf("%s: the text is %s, the structure %s", a.what, a.text, encoded(a.result))
 	}
 	return a
+}
+
+// holds checks an answer, an error too, against the schema that its tool tells.
+func (r *rig) holds(name string, a *answer) {
+	r.t.Helper()
+	if len(r.schemas) == 0 {
+		for _, tool := range docs(r.rpc("tools/list", `{}`, "X-Abagraph-Mcp-Profile: full")["tools"]) {
+			output, _ := tool["outputSchema"].(doc)
+			r.schemas[tool["name"].(string)] = resolve(r.t, output)
+		}
+	}
+	var plain any
+	if err := json.Unmarshal([]byte(encoded(a.result)), &plain); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.schemas[name].Validate(plain); err != nil {
+		r.t.Errorf("%s: %v: %s", a.what, err, encoded(plain))
+	}
 }
 
 // ok returns the answer of a call that must succeed.
