@@ -48,6 +48,8 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/path", handle: s.paths},
 		{method: http.MethodGet, template: "/api/pages/*", handle: s.getPage},
 		{method: http.MethodPut, template: "/api/pages/*", handle: s.putPage},
+		{method: http.MethodGet, template: "/api/context", handle: s.getContext},
+		{method: http.MethodPost, template: "/api/context", handle: s.postContext},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
 		{method: http.MethodGet, template: "/api/embeddings", handle: s.embeddings},
 		{method: http.MethodPost, template: "/api/embeddings", handle: s.embed},

@@ -175,6 +175,15 @@ func (g *grapher) to(ctx context.Context, node string) ([]fact.Fact, error) {
 	return g.read(ctx, q)
 }
 
+// namings are the texts that name a node.
+func namings(node string) []fact.Object {
+	list := []fact.Object{fact.TextObject(node)}
+	if apart := norm.NFD.String(node); apart != node {
+		list = append(list, fact.TextObject(apart))
+	}
+	return list
+}
+
 func (g *grapher) read(ctx context.Context, q fact.Query) ([]fact.Fact, error) {
 	q.Scope, q.At, q.Limit = g.r.scope, g.r.at, maxGraphEdges
 	page, err := g.r.view.Facts(ctx, &q)

@@ -31,6 +31,9 @@ type View interface {
 	// EachVersion visits every fact of one tenant as it is now, and then every
 	// version that was replaced.
 	EachVersion(ctx context.Context, scope fact.Scope, now func(*fact.Fact) bool, past func(*fact.Version) bool) error
+	// Recent returns, of the last look asserts, those that a query selects, the
+	// newest first.
+	Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact, error)
 	// IsSubject reports whether a name is the subject of any fact.
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)

@@ -79,6 +79,7 @@ type Service struct {
 	words      *words.Table
 	indexes    *search.Indexes
 	embed      embedding
+	tokens     counter
 }
 
 // New makes a Service.

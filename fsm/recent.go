@@ -1,0 +1,88 @@
+package fsm
+
+import (
+	"context"
+	"slices"
+
+	"abagraph/fact"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Recent returns what a read sees of the facts that were asserted last, the
+// newest first: of the last look asserts at the record time that is read, the
+// first limit that hold at the point of both times. Its cost is bounded by look,
+// whatever the store holds, in the past too.
+func (v *View) Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact, error) {
+	sel, err := v.selector(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if !sel.past {
+		sel.tx = v.state.Tx
+	}
+	tenants, err := v.tenants(q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	var all []fact.Fact
+	for _, tenant := range tenants {
+		list, err := v.recentOf(ctx, space{tenant, q.Scope.Branch}, sel, look)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b fact.Fact) int { return compareNewest(&a, &b) })
+	return all[:min(len(all), q.Limit)], nil
+}
+
+// recentOf reads one tenant's newest events backwards.
+func (v *View) recentOf(ctx context.Context, s space, sel *selector, look int) ([]fact.Fact, error) {
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(0), UpperBound: s.events(sel.tx + 1)})
+	if err != nil {
+		return nil, storageError("open an iterator", err)
+	}
+	defer it.Close()
+	var list []fact.Fact
+	seen := make(map[fact.ID]bool)
+	for ok := it.Last(); ok && look > 0 && len(list) < sel.q.Limit; ok = it.Prev() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b, err := it.ValueAndErr()
+		if err != nil {
+			return nil, storageError("read an event", err)
+		}
+		e, err := decodeEvent(b)
+		if err != nil {
+			return nil, err
+		}
+		if e.op != fact.OpAssert || seen[e.id] {
+			continue
+		}
+		look--
+		seen[e.id] = true
+		f, err := v.recentFact(s, e.id, sel)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			list = append(list, *f)
+		}
+	}
+	return list, it.Error()
+}
+
+// recentFact returns what the read sees of a fact; nil where that is nothing.
+func (v *View) recentFact(s space, id fact.ID, sel *selector) (*fact.Fact, error) {
+	now, err := readFact(v.snap, s, id)
+	if err != nil || now == nil {
+		return nil, err
+	}
+	f, err := v.seen(s, now, sel)
+	if err != nil || f == nil || !sel.accepts(f) {
+		return nil, err
+	}
+	return f, nil
+}

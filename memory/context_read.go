@@ -1,0 +1,347 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"abagraph/fact"
+	"abagraph/memory/packet"
+	"abagraph/memory/page"
+)
+
+// Bounds of what is read for one packet.
+const (
+	maxSeedFacts      = 512 // of one seed, as subject
+	maxSeedMentions   = 128 // of one seed, as object
+	maxNeighbours     = 48  // that are walked to
+	maxNeighbourFacts = 32  // of one of them
+	maxRecent         = 16
+	maxRecentLook     = 64 // asserts that are looked at for them
+	maxGoalSeeds      = 8  // entities that the goal names
+)
+
+// briefing gathers what a packet is made of, from one view.
+type briefing struct {
+	r *reading
+	q *ContextQuery
+	g *grapher
+
+	seeds      []string // those that exist: the project, the given ones, those that the goal names
+	candidates []packet.Candidate
+	pages      []packet.Page
+	warnings   []packet.Warning
+	steps      []string
+
+	known     map[string]bool // subjects whose facts have been read
+	pageOf    []pageRef
+	neighbour []string
+	scanned   int
+	walked    int
+}
+
+// pageRef is a page that an entity has.
+type pageRef struct{ tenant, subject, id string }
+
+func newBriefing(r *reading, q *ContextQuery) *briefing {
+	return &briefing{r: r, q: q, g: newGrapher(r, nil), known: map[string]bool{}}
+}
+
+// read gathers in a fixed order: seeds, neighbours, recent facts, pages.
+func (b *briefing) read() error {
+	for _, note := range b.q.Notes {
+		b.warn("input", note)
+	}
+	if b.q.Fold {
+		b.warn("compact_model_unused", "compact_model was not called: this version calls no language model, and what has no room is dropped")
+	}
+	for _, step := range [...]func() error{b.readSeeds, b.walk, b.recent, b.complete, b.readPages, b.lookAround} {
+		if err := b.r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *briefing) warn(code, message string) {
+	b.warnings = append(b.warnings, packet.Warning{Code: code, Message: message})
+}
+
+func (b *briefing) step(text string) { b.steps = append(b.steps, text) }
+
+// query selects what holds at the point that is read, and the candidates that
+// speak against it. The valid time is always named, so that a packet of the
+// present and the same one made again later are read in the same way.
+func (b *briefing) query(q fact.Query, limit int) fact.Query {
+	q.Scope, q.At, q.Limit = b.r.scope, b.r.at, limit
+	q.StatusGiven = true
+	q.Statuses = fact.StatusSet(0).With(fact.Active).With(fact.Candidate)
+	if !q.At.AsOf.Given() {
+		q.At.AsOf = b.r.at.Now
+		return q
+	}
+	q.Statuses = q.Statuses.With(fact.Superseded)
+	if b.q.IncludeRetracted {
+		q.Statuses = q.Statuses.With(fact.Retracted)
+	}
+	return q
+}
+
+func (b *briefing) facts(q fact.Query, limit int) ([]fact.Fact, bool, error) {
+	q = b.query(q, limit)
+	got, err := b.r.view.Facts(b.r.ctx, &q)
+	if err != nil {
+		return nil, false, fmt.Errorf("read facts for a packet: %w", err)
+	}
+	b.scanned += got.Scan.Scanned
+	return got.Facts, got.Scan.LimitHit, nil
+}
+
+// add makes candidates of facts. What makes a page is no fact of a packet: it is
+// shown as a page.
+func (b *briefing) add(list []fact.Fact, d packet.Distance) error {
+	for i := range list {
+		f := &list[i]
+		switch f.Predicate {
+		case page.Of:
+			if f.Object.Kind == fact.Text && f.Status != fact.Candidate {
+				b.pageOf = append(b.pageOf, pageRef{f.Tenant, f.Subject, normalise(f.Object.Text)})
+			}
+			continue
+		case page.Body:
+			continue
+		}
+		target := ""
+		if f.Status != fact.Candidate {
+			name, ok, err := b.g.target(b.r.ctx, f)
+			if err != nil {
+				return err
+			}
+			if ok {
+				target = name
+			}
+		}
+		b.candidates = append(b.candidates, packet.Candidate{Fact: *f, Distance: d, Target: target})
+	}
+	return nil
+}
+
+// readSeeds reads what is said of the seeds, and what mentions them.
+func (b *briefing) readSeeds() error {
+	given := b.q.Seeds
+	if b.q.Project != "" {
+		given = append([]string{b.q.Project}, given...)
+	}
+	named := map[string]bool{}
+	for _, name := range given {
+		if named[name] {
+			continue
+		}
+		named[name] = true
+		known, err := b.seed(name)
+		if err != nil {
+			return err
+		}
+		if !known {
+			b.warn("seed_not_found", "no fact mentions "+shorten(name)+" at the time that is read; names are case-sensitive")
+		}
+	}
+	taken := 0
+	for _, name := range entitiesIn(b.q.Goal) {
+		if named[name] || taken == maxGoalSeeds {
+			continue
+		}
+		named[name] = true
+		known, err := b.seed(name)
+		if err != nil {
+			return err
+		}
+		if known {
+			taken++
+		}
+	}
+	b.step(fmt.Sprintf("seeds→facts: %d of %d seeds, %d candidates", len(b.seeds), len(given)+taken, len(b.candidates)))
+	return nil
+}
+
+// seed reads one seed, and tells whether anything is known of it.
+func (b *briefing) seed(name string) (bool, error) {
+	own, more, err := b.facts(fact.Query{Subject: name}, maxSeedFacts)
+	if err != nil {
+		return false, err
+	}
+	mentions, moreMentions, err := b.facts(b.naming(name), maxSeedMentions)
+	if err != nil {
+		return false, err
+	}
+	if more || moreMentions {
+		b.warn("walk_limited", shorten(name)+" has more facts than a packet looks at: the newest "+
+			fmt.Sprint(maxSeedFacts)+" of its own and "+fmt.Sprint(maxSeedMentions)+" that mention it were read")
+	}
+	if len(own)+len(mentions) == 0 {
+		return b.r.mentions(name)
+	}
+	b.seeds = append(b.seeds, name)
+	b.known[name] = true
+	from := len(b.candidates)
+	if err := b.add(own, packet.AtSeed); err != nil {
+		return false, err
+	}
+	if err := b.add(mentions, packet.AtSeed); err != nil {
+		return false, err
+	}
+	if b.q.Project == "" || b.q.Project == name {
+		b.meet(b.candidates[from:], name)
+	}
+	return true, nil
+}
+
+// naming selects the facts that have a name for their object. Objects are stored
+// as they were written, so that both forms of a name are looked for.
+func (b *briefing) naming(name string) fact.Query {
+	return fact.Query{Objects: namings(name)}
+}
+
+// meet notes the other ends of edges, to be walked to.
+func (b *briefing) meet(list []packet.Candidate, seed string) {
+	for i := range list {
+		c := &list[i]
+		if c.Fact.Status == fact.Candidate || c.Target == "" {
+			continue
+		}
+		other := c.Target
+		if other == seed {
+			other = c.Fact.Subject
+		}
+		b.neighbour = append(b.neighbour, other)
+	}
+}
+
+// walk reads what is said of the neighbours of seeds.
+func (b *briefing) walk() error {
+	left := 0
+	for _, name := range b.neighbour {
+		if b.known[name] {
+			continue
+		}
+		if b.walked == maxNeighbours {
+			left++
+			continue
+		}
+		b.known[name] = true
+		b.walked++
+		list, _, err := b.facts(fact.Query{Subject: name}, maxNeighbourFacts)
+		if err != nil {
+			return err
+		}
+		if err := b.add(list, packet.NextToSeed); err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		b.warn("walk_limited", fmt.Sprintf("the seeds have more neighbours than a packet walks to: the first %d were", maxNeighbours))
+	}
+	b.step(fmt.Sprintf("1-hop walk: %d neighbours, %d candidates", b.walked, len(b.candidates)))
+	return nil
+}
+
+// recent adds what was asserted last, whatever it is about.
+func (b *briefing) recent() error {
+	if !b.q.IncludeRecent {
+		return nil
+	}
+	q := b.query(fact.Query{}, maxRecent)
+	q.Statuses &^= fact.StatusSet(0).With(fact.Candidate)
+	list, err := b.r.view.Recent(b.r.ctx, &q, maxRecentLook)
+	if err != nil {
+		return fmt.Errorf("read recent facts for a packet: %w", err)
+	}
+	if err := b.add(list, packet.Unreached); err != nil {
+		return err
+	}
+	b.step(fmt.Sprintf("recent: %d facts", len(list)))
+	return nil
+}
+
+// complete reads the rest of each timeline of which only a fact is there, so that
+// who agrees and who contradicts is known of every fact.
+func (b *briefing) complete() error {
+	type line struct{ subject, predicate string }
+	done := map[line]bool{}
+	for i, n := 0, len(b.candidates); i < n; i++ {
+		c := &b.candidates[i]
+		at := line{c.Fact.Subject, c.Fact.Predicate}
+		if b.known[at.subject] || done[at] {
+			continue
+		}
+		done[at] = true
+		list, _, err := b.facts(fact.Query{Subject: at.subject, Predicate: at.predicate}, maxNeighbourFacts)
+		if err != nil {
+			return err
+		}
+		if err := b.add(list, c.Distance); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAround says so where nothing was found.
+func (b *briefing) lookAround() error {
+	if len(b.candidates) > 0 || len(b.pages) > 0 {
+		return nil
+	}
+	if b.r.scope.All {
+		b.warn("nothing_found", "nothing was found for this request at the time that is read")
+		return nil
+	}
+	stats, err := b.r.view.Stats(b.r.ctx, b.r.scope)
+	if err != nil {
+		return fmt.Errorf("look whether a namespace holds anything: %w", err)
+	}
+	if stats.Total() > 0 {
+		b.warn("nothing_found", "nothing was found for this request at the time that is read")
+		return nil
+	}
+	b.warn("namespace_empty", "the namespace "+shorten(b.r.scope.Tenant)+" does not exist, or holds no facts yet")
+	return nil
+}
+
+// entitiesIn lists the entity references that a text names, each once.
+func entitiesIn(text string) []string {
+	var list []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'()[]{}<>,;`, r) }) {
+		word = strings.TrimRight(word, ".:!?")
+		name, err := Name("goal", word)
+		if err != nil {
+			continue
+		}
+		if _, _, ok := fact.SplitEntity(name); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// request is what the packet is made for.
+func (b *briefing) request() *packet.Request {
+	q := b.q
+	most := q.MaxFacts
+	if q.TokenBudget > 0 && !q.FactsGiven {
+		most = packet.MaxFacts
+	}
+	return &packet.Request{
+		Goal: q.Goal, Role: q.Role, Style: q.Style, Seeds: b.seeds, MaxFacts: most, MaxPages: q.MaxPages, Budget: q.TokenBudget,
+		Cluster: q.ClusterThreshold, Conflicts: q.IncludeConflicts,
+	}
+}
+
+// finish puts what reading has to say in front of what assembling had to say.
+func (b *briefing) finish(p *packet.Packet) {
+	p.Warnings = append(b.warnings, p.Warnings...)
+	p.Steps = append(b.steps, p.Steps...)
+	p.Tx = b.r.meta.Tx
+}
