@@ -1,0 +1,144 @@
+package vector
+
+import (
+	"math"
+	"math/bits"
+)
+
+// planes is how many bits a number of a turned query is told by.
+const planes = 4
+
+// rotation turns vectors so that no few numbers carry most of them, by two rounds
+// of fixed changes of sign, each followed by a Walsh-Hadamard transform.
+type rotation struct {
+	size  int // the power of two that holds the dimension
+	flips [2][]uint64
+}
+
+func newRotation(dim int) *rotation {
+	size := 64
+	for size < dim {
+		size *= 2
+	}
+	r := &rotation{size: size}
+	state := uint64(0x9e3779b97f4a7c15)
+	for round := range r.flips {
+		r.flips[round] = make([]uint64, size/64)
+		for i := range r.flips[round] { // splitmix64
+			state += 0x9e3779b97f4a7c15
+			z := state
+			z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+			z = (z ^ z>>27) * 0x94d049bb133111eb
+			r.flips[round][i] = z ^ z>>31
+		}
+	}
+	return r
+}
+
+// turn turns the numbers in place; they are longer by a constant factor after it.
+func (r *rotation) turn(v []float32) {
+	for _, flips := range r.flips {
+		for i := range v {
+			if flips[i/64]>>(i%64)&1 == 1 {
+				v[i] = -v[i]
+			}
+		}
+		for half := 1; half < len(v); half *= 2 {
+			for from := 0; from < len(v); from += 2 * half {
+				a, b := v[from:from+half], v[from+half:from+2*half]
+				for i, x := range a {
+					y := b[i]
+					a[i], b[i] = x+y, x-y
+				}
+			}
+		}
+	}
+}
+
+// EnsureSigns makes the second form of every row, and of those to come.
+func (t *Table) EnsureSigns() {
+	if t.turn != nil {
+		return
+	}
+	t.turn = newRotation(t.dim)
+	t.words = t.turn.size / 64
+	t.signs = make([]uint64, len(t.rows)*t.words)
+	t.lifts = make([]float32, len(t.rows))
+	for at := range t.rows {
+		t.sign(uint32(at))
+	}
+}
+
+// HasSigns tells whether there is a second form.
+func (t *Table) HasSigns() bool { return t.turn != nil }
+
+// sign makes the second form of a row: the signs of its turned codes, and what
+// their product with a query has to be lifted by to be a cosine.
+func (t *Table) sign(at uint32) {
+	v := make([]float32, t.turn.size)
+	length := 0.0
+	for i, c := range t.of(at) {
+		v[i] = float32(c)
+		length += float64(c) * float64(c)
+	}
+	t.turn.turn(v)
+	signs := t.signs[int(at)*t.words : (int(at)+1)*t.words]
+	clear(signs)
+	sum := 0.0
+	for i, x := range v {
+		if x > 0 {
+			signs[i/64] |= 1 << (i % 64)
+		}
+		sum += math.Abs(float64(x))
+	}
+	t.lifts[at] = 0
+	if sum > 0 {
+		// Both lengths grow by the size in the two rounds.
+		t.lifts[at] = float32(math.Sqrt(length) * float64(t.turn.size) / sum)
+	}
+}
+
+// planesOf turns a query and tells its numbers in few bits, one plane for each.
+func (t *Table) planesOf(q *Query) {
+	v := make([]float32, t.turn.size)
+	copy(v, q.unit)
+	t.turn.turn(v)
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, x := range v {
+		least, most = min(least, float64(x)), max(most, float64(x))
+	}
+	const top = 1<<planes - 1
+	q.step, q.least = (most-least)/top, least
+	for p := range q.planes {
+		q.planes[p] = make([]uint64, t.words)
+	}
+	q.sum = 0
+	for i, x := range v {
+		n := uint64(0)
+		if q.step > 0 {
+			n = uint64(min(top, math.RoundToEven((float64(x)-least)/q.step)))
+		}
+		for p := range q.planes {
+			q.planes[p][i/64] |= (n >> p & 1) << (i % 64)
+		}
+		q.sum += least + float64(float64(n)*q.step)
+	}
+}
+
+// Guess tells about what the cosine of a row with a query is. The query was made
+// after EnsureSigns.
+func (t *Table) Guess(q *Query, at uint32) float64 {
+	signs := t.signs[int(at)*t.words : (int(at)+1)*t.words]
+	p0, p1, p2, p3 := q.planes[0][:len(signs)], q.planes[1][:len(signs)], q.planes[2][:len(signs)], q.planes[3][:len(signs)]
+	var ones, n0, n1, n2, n3 int
+	for i, w := range signs {
+		ones += bits.OnesCount64(w)
+		n0 += bits.OnesCount64(w & p0[i])
+		n1 += bits.OnesCount64(w & p1[i])
+		n2 += bits.OnesCount64(w & p2[i])
+		n3 += bits.OnesCount64(w & p3[i])
+	}
+	// The conversions keep machines from joining a product and a sum.
+	positive := float64(float64(ones)*q.least) + float64(float64(n0+2*n1+4*n2+8*n3)*q.step)
+	return (2*positive - q.sum) * float64(t.lifts[at]) / float64(t.turn.size)
+}

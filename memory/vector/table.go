@@ -1,0 +1,183 @@
+package vector
+
+import (
+	"math"
+
+	"abagraph/fact"
+)
+
+// Table holds vectors of one dimension by row. Rows that are removed are used
+// again. Many may read it while none changes it.
+type Table struct {
+	dim   int
+	rows  []row
+	codes []int8 // dim for each row
+	free  []uint32
+
+	// The second form, once EnsureSigns was called.
+	turn  *rotation
+	signs []uint64 // words for each row
+	lifts []float32
+	words int
+}
+
+// row is what a row has besides its codes: the tx at which it was set, what one
+// step of its codes is worth, and how far they are from the vector.
+type row struct {
+	tx    uint64
+	scale float32
+	error float32
+}
+
+// maxCode is the greatest code.
+const maxCode = 127
+
+// NewTable makes a table for vectors of a dimension.
+func NewTable(dim int) *Table { return &Table{dim: dim} }
+
+// Len is how many rows there are, removed ones included.
+func (t *Table) Len() int { return len(t.rows) }
+
+// Bytes is about how much memory the table takes.
+func (t *Table) Bytes() int64 {
+	return int64(cap(t.codes)) + 16*int64(cap(t.rows)) + 4*int64(cap(t.free)) + 8*int64(cap(t.signs)) + 4*int64(cap(t.lifts))
+}
+
+// Tx is when a row was set; 0 where it was removed.
+func (t *Table) Tx(row uint32) uint64 { return t.rows[row].tx }
+
+// Add keeps a unit vector of the table's dimension, set at a tx, and returns its
+// row. A number that is not finite makes a row that is near nothing.
+func (t *Table) Add(tx uint64, v []float32) uint32 {
+	var at uint32
+	if n := len(t.free); n > 0 {
+		at, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		at = uint32(len(t.rows))
+		t.rows = append(t.rows, row{})
+		t.codes = append(t.codes, make([]int8, t.dim)...)
+		if t.turn != nil {
+			t.signs = append(t.signs, make([]uint64, t.words)...)
+			t.lifts = append(t.lifts, 0)
+		}
+	}
+	codes := t.of(at)
+	scale, off := encode(codes, v)
+	t.rows[at] = row{tx: tx, scale: scale, error: off}
+	if t.turn != nil {
+		t.sign(at)
+	}
+	return at
+}
+
+// Remove wipes a row.
+func (t *Table) Remove(at uint32) {
+	t.rows[at] = row{}
+	clear(t.of(at))
+	if t.turn != nil {
+		clear(t.signs[int(at)*t.words : (int(at)+1)*t.words])
+		t.lifts[at] = 0
+	}
+	t.free = append(t.free, at)
+}
+
+func (t *Table) of(at uint32) []int8 {
+	return t.codes[int(at)*t.dim : (int(at)+1)*t.dim]
+}
+
+// encode writes a vector as codes, and returns what a step is worth and how far
+// the codes are from the vector at most.
+func encode(codes []int8, v []float32) (scale, off float32) {
+	most := 0.0
+	for _, x := range v {
+		if a := math.Abs(float64(x)); a > most {
+			most = a
+		}
+	}
+	clear(codes)
+	if !(most > 0) || math.IsInf(most, 0) {
+		return 0, 0
+	}
+	scale = float32(most / maxCode)
+	sum := 0.0
+	for i, x := range v {
+		if x != x {
+			clear(codes)
+			return 0, 0
+		}
+		c := math.RoundToEven(float64(x) / float64(scale))
+		c = max(-maxCode, min(maxCode, c))
+		codes[i] = int8(c)
+		d := float64(x) - float64(float32(c)*scale)
+		sum += d * d
+	}
+	return scale, float32(math.Sqrt(sum)*1.0001 + 1e-7)
+}
+
+// Query is a vector to compare with.
+type Query struct {
+	unit  []float32
+	codes []int16
+	scale float64
+	error float64
+	// For guesses.
+	planes [planes][]uint64
+	step   float64
+	least  float64
+	sum    float64
+}
+
+// queryCode is the greatest code of a query: its sum with a vector of the largest
+// dimension still fits into 32 bits.
+const queryCode = 2047
+
+// NewQuery makes a unit vector of the table's dimension ready to be compared with.
+func (t *Table) NewQuery(v []float32) *Query {
+	q := &Query{unit: v, codes: make([]int16, len(v))}
+	most := 0.0
+	for _, x := range v {
+		most = max(most, math.Abs(float64(x)))
+	}
+	q.scale = most / queryCode
+	sum := 0.0
+	for i, x := range v {
+		c := math.RoundToEven(float64(x) / q.scale)
+		q.codes[i] = int16(c)
+		d := float64(x) - c*q.scale
+		sum += d * d
+	}
+	q.error = math.Sqrt(sum)*1.0001 + 1e-7
+	if t.turn != nil {
+		t.planesOf(q)
+	}
+	return q
+}
+
+// Near tells the cosine of a row with a query, and how far that is from the true
+// one at most.
+func (t *Table) Near(q *Query, at uint32) (cosine, within float64) {
+	r := &t.rows[at]
+	sum := dot(q.codes, t.of(at))
+	off := float64(r.error)
+	return float64(sum) * (q.scale * float64(r.scale)), off + q.error*(1+off) + 1e-7
+}
+
+// Exact is the cosine of a query with a full unit vector.
+func (q *Query) Exact(v []float32) float64 { return fact.Dot(q.unit, v) }
+
+// dot sums products of codes.
+func dot(a []int16, b []int8) int32 {
+	var s0, s1, s2, s3 int32
+	for len(b) >= 8 && len(a) >= 8 {
+		x, y := (*[8]int16)(a), (*[8]int8)(b)
+		s0 += int32(x[0])*int32(y[0]) + int32(x[4])*int32(y[4])
+		s1 += int32(x[1])*int32(y[1]) + int32(x[5])*int32(y[5])
+		s2 += int32(x[2])*int32(y[2]) + int32(x[6])*int32(y[6])
+		s3 += int32(x[3])*int32(y[3]) + int32(x[7])*int32(y[7])
+		a, b = a[8:], b[8:]
+	}
+	for i, y := range b {
+		s0 += int32(a[i]) * int32(y)
+	}
+	return s0 + s1 + s2 + s3
+}
