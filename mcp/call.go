@@ -33,7 +33,8 @@ type call struct {
 	meta     memory.Meta
 	branch   string
 	warnings []string
-	b        []byte // the answer so far
+	scores   []float64 // of the facts that were found, where they were ranked
+	b        []byte    // the answer so far
 }
 
 // begin reads what every tool takes: arguments, and the namespace.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
@@ -21,10 +22,12 @@ const (
 func recallTool() tool {
 	return tool{
 		name: "recall", title: "Recall facts", role: fact.RoleRead, facts: true, run: (*call).recall,
-		description: "Look facts up in one of three ways. mode=pattern filters by subject, predicate and object: use it when you know the entity or the relation. " +
+		description: "Look facts up in one of three ways. mode=semantic answers a question in words: use it when you do not know the entity or the relation. " +
+			"mode=pattern filters by subject, predicate and object: use it when you know the entity or the relation. " +
 			"mode=walk follows relations from the entity start: use it to see what surrounds an entity. " +
 			"Answers with what holds now; for the past use recall_as_of, to prepare a whole task use build_context.",
-		input: arguments(`"mode","namespace"`, `"mode":{"type":"string","enum":["pattern","walk"],"description":"How to look"},`+inNamespace+`,`+
+		input: arguments(`"mode","namespace"`, `"mode":{"type":"string","enum":["semantic","pattern","walk"],"description":"How to look"},`+inNamespace+`,`+
+			`"query":{"type":"string","minLength":1,"maxLength":16384,"description":"semantic: the question in words"},`+
 			inSubject+`,`+inPredicate+`,`+inObject+`,`+
 			`"start":{"type":"string","minLength":1,"maxLength":1024,"description":"walk: entity to start from, e.g. Person:alice"},`+
 			`"depth":{"type":"integer","minimum":0,"maximum":6,"default":1,"description":"walk: how many relations to follow"},`+
@@ -32,7 +35,7 @@ func recallTool() tool {
 			`"edge_types":{"type":"array","maxItems":64,"items":{"type":"string"},"description":"walk: follow these predicates only"},`+
 			`"min_confidence":{"type":"number","minimum":0,"maximum":1,"description":"Leave out facts that are less sure"},`+
 			inLimit+`,`+inAsOf+`,`+inKnownAt+`,`+inTx+`,`+inBranch),
-		output: result(`"mode":{"type":"string"},"count":{"type":"integer"},"facts":` + viewItems + `,` +
+		output: result(`"mode":{"type":"string"},"count":{"type":"integer"},"facts":` + foundItems + `,` +
 			`"limited":{"type":"boolean","description":"true where there are more facts than these"},` +
 			`"as_of":{"type":"integer"},"known_at":{"type":"integer"},` + outNotice + outEnd),
 	}
@@ -44,13 +47,41 @@ func (c *call) recall() error {
 	read := c.travel()
 	limit, least := c.limit(), c.fraction("min_confidence")
 	switch mode {
+	case "semantic":
+		return c.recallSemantic(read, limit, least)
 	case "pattern":
 		return c.recallPattern(read, limit, least)
 	case "walk":
 		return c.recallWalk(read, limit, least)
 	}
-	c.args.Fail(fact.Invalid("mode", "has no such value: "+quoted(mode)+" (pattern or walk)"))
+	c.args.Fail(fact.Invalid("mode", "has no such value: "+quoted(mode)+" (semantic, pattern or walk)"))
 	return c.args.Err()
+}
+
+// recallSemantic lists what answers a question best.
+func (c *call) recallSemantic(read memory.Read, limit int, least float64) error {
+	q := &memory.SearchQuery{
+		Read: read, Question: c.args.Required("query"), Top: limit, MinConfidence: least, Subject: c.name("subject"), Predicate: c.name("predicate"),
+	}
+	c.otherModes("semantic", "object", "start", "depth", "direction", "edge_types")
+	if strings.TrimSpace(q.Question) == "" || len(q.Question) > memory.MaxQuestionBytes {
+		c.args.Fail(fact.Invalid("query", "must have 1 to "+strconv.Itoa(memory.MaxQuestionBytes)+" bytes"))
+	}
+	if err := c.done(); err != nil {
+		return err
+	}
+	found, meta, err := c.server.memory.Search(c.ctx, c.caller, q, nil)
+	if err != nil {
+		return err
+	}
+	c.told(meta)
+	facts := make([]fact.Fact, len(found.Hits))
+	c.scores = make([]float64, len(found.Hits))
+	for i := range found.Hits {
+		facts[i], c.scores[i] = found.Hits[i].Fact, found.Hits[i].Score
+	}
+	c.recalled("semantic", read, facts, limit, false)
+	return nil
 }
 
 // recallPattern lists what matches, the surest first and, among equally sure

@@ -46,6 +46,7 @@ const (
 	viewRequired = `"required":["id","subject","predicate","object","valid_from","valid_until","confidence","source","status"]`
 	viewItem     = `{"type":"object","properties":{` + viewProperties + `},` + viewRequired + `}`
 	viewItems    = `{"type":"array","items":` + viewItem + `}`
+	foundItems   = `{"type":"array","items":{"type":"object","properties":{` + viewProperties + `,"score":{"type":"number","description":"semantic: how well it answers"}},` + viewRequired + `}}`
 	texts        = `{"type":"array","items":{"type":"string"}}`
 )
 

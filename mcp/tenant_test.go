@@ -14,13 +14,15 @@ import (
 func reads(namespace, id string) map[string]string {
 	head := `{"namespace":"` + namespace + `",`
 	return map[string]string{
-		"recall pattern":        head + `"mode":"pattern","limit":200}`,
-		"recall pattern filter": head + `"mode":"pattern","subject":"Shared:thing"}`,
-		"recall walk":           head + `"mode":"walk","start":"Shared:thing","depth":6,"direction":"both"}`,
-		"recall past":           head + `"mode":"pattern","as_of":1,"limit":1}`,
-		"recall_as_of":          head + `"as_of":4102444800000,"limit":200}`,
-		"recall_as_of known":    head + `"as_of":1,"known_at":1}`,
-		"explain_fact":          head + `"fact_id":"` + id + `"}`,
+		"recall semantic":        head + `"mode":"semantic","query":"who knows the shared thing"}`,
+		"recall semantic canary": head + `"mode":"semantic","query":"canary predicate subject","limit":1}`,
+		"recall pattern":         head + `"mode":"pattern","limit":200}`,
+		"recall pattern filter":  head + `"mode":"pattern","subject":"Shared:thing"}`,
+		"recall walk":            head + `"mode":"walk","start":"Shared:thing","depth":6,"direction":"both"}`,
+		"recall past":            head + `"mode":"pattern","as_of":1,"limit":1}`,
+		"recall_as_of":           head + `"as_of":4102444800000,"limit":200}`,
+		"recall_as_of known":     head + `"as_of":1,"known_at":1}`,
+		"explain_fact":           head + `"fact_id":"` + id + `"}`,
 	}
 }
 

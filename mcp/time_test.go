@@ -18,16 +18,19 @@ func TestTIM05SecondsOverMCP(t *testing.T) {
 	r.tool("remember", `{"namespace":"acme","subject":"A:1","predicate":"p","object":"one"}`).ok()
 	for name, arguments := range map[string]string{
 		"recall":       `{"namespace":"acme","mode":"pattern","as_of":%s}`,
+		"recall ":      `{"namespace":"acme","mode":"semantic","query":"one","as_of":%s}`,
+		"recall  ":     `{"namespace":"acme","mode":"walk","start":"A:1","as_of":%s}`,
 		"recall_as_of": `{"namespace":"acme","as_of":%s}`,
 		"remember":     `{"namespace":"acme","subject":"A:2","predicate":"p","object":1,"coexist":true,"valid_from":%s}`,
 		"digest":       `{"namespace":"acme","facts":[{"subject":"A:3","predicate":"p","object":1,"coexist":true,"valid_from":%s}]}`,
 	} {
+		name = strings.TrimSpace(name)
 		said := encoded(r.tool(name, fmt.Sprintf(arguments, "1718800000")).ok()["warnings"])
 		if !strings.Contains(said, "looks like seconds") || !strings.Contains(said, "1970-01-20") {
 			t.Errorf("%s: %s", name, said)
 		}
 		for _, good := range []string{"1718800000000", `"1718800000000.5"`, `"2024-06-19T12:26:40Z"`, "-457056000000", "0"} {
-			if got := r.tool(name, fmt.Sprintf(arguments, good)).ok(); got["warnings"] != nil {
+			if got := r.tool(name, fmt.Sprintf(arguments, good)).ok(); strings.Contains(encoded(got["warnings"]), "seconds") {
 				t.Errorf("%s %s: %v", name, good, got["warnings"])
 			}
 		}

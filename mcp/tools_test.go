@@ -23,6 +23,9 @@ func TestTheDocumentsExamples(t *testing.T) {
 	if got := column(r.tool("recall", `{"mode":"walk","namespace":"acme","start":"Project:atlas","depth":2}`).facts(), "object"); got != `"Person:alice","Org:acme"` {
 		t.Errorf("walk: %s", got)
 	}
+	if got := column(r.tool("recall", `{ "mode": "semantic", "namespace": "acme", "query": "Who leads project Atlas?", "limit": 10 }`).facts()[:1], "object"); got != `"Person:alice"` {
+		t.Errorf("semantic: %s", got)
+	}
 	a := r.tool("remember", `{"subject":"Project:atlas","predicate":"lead","object":"Person:bob","namespace":"acme","source":"user"}`)
 	explained := r.tool("explain_fact", `{"namespace":"acme","fact_id":"`+a.ok()["written_id"].(string)+`"}`).ok()
 	if got := column(docs(explained["history"]), "object"); got != `"Person:alice","Person:bob"` {

@@ -150,6 +150,9 @@ func TestArguments(t *testing.T) {
 	for call, want := range map[string]string{
 		`recall {"namespace":"a"}`:                                                                             "mode is required",
 		`recall {"namespace":"a","mode":"Pattern"}`:                                                            "pattern",
+		`recall {"namespace":"a","mode":"semantic"}`:                                                           "query is required",
+		`recall {"namespace":"a","mode":"semantic","query":" "}`:                                               "query must have 1 to 16384 bytes",
+		`recall {"namespace":"a","mode":"semantic","query":"x","object":"A:b"}`:                                "object means nothing with mode=semantic",
 		`recall {"namespace":"a","mode":"walk"}`:                                                               "start is required",
 		`recall {"namespace":"a","mode":"walk","start":"A:b","depth":7}`:                                       "depth must be a whole number from 0 to 6",
 		`recall {"namespace":"a","mode":"walk","start":"A:b","direction":"up"}`:                                "out, outbound, in, inbound or both",
