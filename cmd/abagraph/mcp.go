@@ -67,10 +67,13 @@ func (a *app) mcpFar(ctx context.Context, profile mcp.Profile) error {
 	return a.bridge(ctx, profile, func(ctx context.Context, body []byte, header map[string]string, each func([]byte) error) error {
 		err := c.MCP(ctx, client.MCPMessage{Body: body, Header: header}, each)
 		var e *client.Error
-		if errors.As(err, &e) {
-			return refusal{a.explainDenial(err), e.Code}
+		if !errors.As(err, &e) {
+			return err
 		}
-		return err
+		if e.Code == fact.NotFound && e.Message == "not found" {
+			e.Message += ": the server shows nothing to this key; is the key right, and the URL?"
+		}
+		return refusal{e, e.Code}
 	})
 }
 

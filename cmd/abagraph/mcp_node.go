@@ -18,11 +18,11 @@ const aloneWait = 15 * time.Second
 
 // openAlone wires a node for one host on this machine: no port, no keys, no
 // other nodes.
-func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(line string)) (n *node, link mcp.Link, err error) {
+func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(line string)) (_ *node, _ mcp.Link, err error) {
 	for _, name := range []string{"admin_key", "join", "peer_bind", "peer_advertise", "cluster_secret", "peer_tls_cert", "peer_tls_key", "peer_tls_ca"} {
 		s[name] = resolved{}
 	}
-	n = &node{die: die}
+	n := &node{die: die}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close(s.seconds("shutdown_secs")))
