@@ -121,6 +121,33 @@ type Entity struct {
 	FactCount int
 }
 
+// SubjectQuery visits subjects one after another, each with what several queries
+// select of it: several points in time side by side, say.
+type SubjectQuery struct {
+	Scope Scope
+	// Subject visits this one alone; "" = all.
+	Subject string
+	// After is the place to go on from; its zero value is the beginning.
+	After SubjectPlace
+	// Queries say what is wanted. Their scope, subject, cursor and limit are
+	// not looked at.
+	Queries []Query
+}
+
+// SubjectPlace is a place in the order of tenants and of their subjects.
+type SubjectPlace struct {
+	Tenant  string
+	Subject string
+}
+
+// SubjectFacts is one subject of one tenant with the facts that each query
+// selects, in the order of lists.
+type SubjectFacts struct {
+	SubjectPlace
+	Lists   [][]Fact
+	Scanned int // rows that were looked at, for explain=1
+}
+
 // Stats counts facts by status (C-24 and the documents).
 type Stats struct {
 	Active     uint64

@@ -44,7 +44,8 @@ type Write struct {
 	Model Model
 }
 
-// Guard is a condition on the live view at the write's record time (C-34).
+// Guard is a condition on the live view at the write's record time (C-34); a
+// GuardSame may be about another instant.
 type Guard struct {
 	Subject   string
 	Predicate string

@@ -164,6 +164,7 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 		same(t, fmt.Sprintf("facts of %+v", *q), bareAll(page.Facts), bareAll(r.Model.Facts(q)))
 	}
 	compareEach(t, v, r)
+	compareSubjects(t, v, r)
 	scope, at, id := r.Scope(), r.At(), r.ID()
 	f, err := v.Fact(ctx, scope, id, at)
 	if err != nil && fact.CodeOf(err) != fact.NotFound {

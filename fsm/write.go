@@ -150,7 +150,7 @@ func (t *txn) guard() (*fact.Error, error) {
 	room := maxFailureBytes
 	for i := range t.req.Write.Guards {
 		g := &t.req.Write.Guards[i]
-		met, err := t.live(g.Subject, g.Predicate)
+		met, err := t.active(g.Subject, g.Predicate, g.Instant(t.now))
 		if err != nil {
 			return nil, err
 		}
@@ -186,9 +186,9 @@ func compareFailed(failures []fact.GuardFailure) *fact.Error {
 	return e
 }
 
-// live returns the facts that hold at the record time, in the order of lists.
-func (t *txn) live(subject, predicate string) ([]fact.Fact, error) {
-	rows, err := t.l.overlapping(t.l.line(lineKey{t.space, subject, predicate}), t.now, t.now+1)
+// active returns the active facts that hold at an instant, in the order of lists.
+func (t *txn) active(subject, predicate string, at fact.Instant) ([]fact.Fact, error) {
+	rows, err := t.l.overlapping(t.l.line(lineKey{t.space, subject, predicate}), at, at+1)
 	if err != nil {
 		return nil, err
 	}

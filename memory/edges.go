@@ -71,7 +71,7 @@ type grapher struct {
 	r *reading
 	// predicates are those that edges may have; empty = any.
 	predicates []string
-	// bare remembers which texts that are no entity references are subjects.
+	// bare remembers which names are subjects, and which are not.
 	bare map[bareNode]bool
 	// scanned counts the facts that were looked at, bytes those that are kept.
 	scanned, bytes int
@@ -98,18 +98,26 @@ func (g *grapher) target(ctx context.Context, f *fact.Fact) (node string, ok boo
 	if _, _, ok := fact.SplitEntity(node); ok {
 		return node, true, nil
 	}
-	key := bareNode{f.Tenant, node}
+	ok, err = g.isSubject(ctx, f.Tenant, node)
+	return node, ok, err
+}
+
+// isSubject reports whether a name is the subject of any fact of a tenant at the
+// record time that is read.
+func (g *grapher) isSubject(ctx context.Context, tenant, node string) (bool, error) {
+	key := bareNode{tenant, node}
 	if known, seen := g.bare[key]; seen {
-		return node, known, nil
+		return known, nil
 	}
-	scope := fact.Scope{Tenant: f.Tenant, Branch: g.r.scope.Branch}
-	if ok, err = g.r.view.IsSubject(ctx, scope, node, g.r.at); err != nil {
-		return "", false, fmt.Errorf("look for a node: %w", err)
+	scope := fact.Scope{Tenant: tenant, Branch: g.r.scope.Branch}
+	ok, err := g.r.view.IsSubject(ctx, scope, node, g.r.at)
+	if err != nil {
+		return false, fmt.Errorf("look for a node: %w", err)
 	}
 	if len(g.bare) < 4*maxGraphNodes {
 		g.bare[key] = ok
 	}
-	return node, ok, nil
+	return ok, nil
 }
 
 // around returns the edges of a node, those that lead out of it before those
@@ -168,11 +176,18 @@ func (g *grapher) from(ctx context.Context, node string) ([]fact.Fact, error) {
 // to reads the facts that may be edges to a node. Objects are stored as they
 // were written, so that both forms of a name are looked for.
 func (g *grapher) to(ctx context.Context, node string) ([]fact.Fact, error) {
-	q := fact.Query{Objects: []fact.Object{fact.TextObject(node)}, Predicates: g.predicates}
+	q := toNode(node)
+	q.Predicates = g.predicates
+	return g.read(ctx, q)
+}
+
+// toNode selects the facts whose object names a node, in either form.
+func toNode(node string) fact.Query {
+	q := fact.Query{Objects: []fact.Object{fact.TextObject(node)}}
 	if apart := norm.NFD.String(node); apart != node {
 		q.Objects = append(q.Objects, fact.TextObject(apart))
 	}
-	return g.read(ctx, q)
+	return q
 }
 
 // namings are the texts that name a node.

@@ -34,6 +34,9 @@ type View interface {
 	// Recent returns, of the last look asserts, those that a query selects, the
 	// newest first.
 	Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact, error)
+	// EachSubject visits subject after subject, in order, with what each of several
+	// queries selects of it.
+	EachSubject(ctx context.Context, q *fact.SubjectQuery, visit func(*fact.SubjectFacts) (bool, error)) error
 	// IsSubject reports whether a name is the subject of any fact.
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"abagraph/fact"
 )
@@ -160,7 +161,7 @@ func (d *draft) put(v version, known fact.Instant) version {
 func (d *draft) checkGuards(guards []fact.Guard) *fact.Error {
 	var failures []fact.GuardFailure
 	for _, g := range guards {
-		holding := live(d.line(g.Subject, g.Predicate), d.last)
+		holding := live(d.line(g.Subject, g.Predicate), g.Instant(d.last))
 		current := distinct(holding)
 		among := slices.ContainsFunc(current, g.Object.Equal)
 		failure := fact.GuardFailure{Subject: g.Subject, Predicate: g.Predicate, Expected: g.Object, Current: current}
@@ -172,7 +173,7 @@ func (d *draft) checkGuards(guards []fact.Guard) *fact.Error {
 			held = len(current) == 0
 			failure.Expected, failure.Absent = fact.Object{}, true
 		case fact.GuardSame:
-			held = g.Object.Text == fingerprint(holding)
+			held = strings.HasPrefix(g.Object.Text, fingerprint(holding))
 		}
 		if !held {
 			failures = append(failures, failure)

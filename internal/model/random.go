@@ -201,7 +201,11 @@ func (r *Random) sameGuard(tenant string) fact.Guard {
 	if r.oneIn(3) {
 		q.At.Pinned, q.At.Tx = true, r.tx()
 	}
-	return fact.SameGuard(q.Subject, q.Predicate, r.Model.Facts(q))
+	if !r.oneIn(3) {
+		return fact.SameGuard(q.Subject, q.Predicate, r.Model.Facts(q))
+	}
+	q.At.AsOf, q.StatusGiven, q.Statuses = r.valid(), true, fact.StatusSet(0).With(fact.Active)
+	return fact.SameGuardAt(q.Subject, q.Predicate, q.At.AsOf, r.Model.Facts(q))
 }
 
 func (r *Random) assert(w *fact.Write) fact.Assert {
