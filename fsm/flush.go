@@ -30,13 +30,13 @@ func (l *ledger) flush() error {
 	if err := l.flushEmptied(); err != nil {
 		return err
 	}
-	for _, memo := range l.spaces {
+	if err := l.flushOutcomes(); err != nil {
+		return err
+	}
+	for _, memo := range l.spaces { // last: everything before counts in them
 		if err := l.flushSpace(memo); err != nil {
 			return err
 		}
-	}
-	if err := l.flushOutcomes(); err != nil {
-		return err
 	}
 	return l.flushRegistry()
 }

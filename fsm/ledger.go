@@ -27,7 +27,7 @@ type ledger struct {
 	spaces   []*spaceMemo
 	outcomes map[space]*outcomeMemo
 	outOrder []*outcomeMemo
-	dropped  map[[32]byte]bool
+	dropped  map[outcomeKey]bool
 	registry map[string][]byte // registry keys written in this call; nil = deleted
 	regOrder []string
 	emptied  []lineKey // subjects that lost rows for good; predicate is unused
@@ -86,7 +86,7 @@ func (m *Machine) newLedger() *ledger {
 		m: m, base: m.db, batch: m.db.NewBatch(), state: m.state,
 		rows: make(map[fact.ID]*row), lines: make(map[lineKey]*line),
 		known: make(map[space]*spaceMemo), outcomes: make(map[space]*outcomeMemo),
-		dropped: make(map[[32]byte]bool), registry: make(map[string][]byte),
+		dropped: make(map[outcomeKey]bool), registry: make(map[string][]byte),
 	}
 }
 

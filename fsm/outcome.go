@@ -67,6 +67,12 @@ func outcomeHash(q *fact.Idempotency) [32]byte {
 	return sum
 }
 
+// outcomeKey names a kept outcome: two tenants may use one key.
+type outcomeKey struct {
+	tenant string
+	hash   [32]byte
+}
+
 // outcomeMemo holds the outcomes that one Apply call adds for a tenant.
 type outcomeMemo struct {
 	space space
@@ -91,6 +97,9 @@ func (l *ledger) replay(req *fact.Request, now fact.Instant) (*fact.Result, erro
 func (l *ledger) seen(s space, hash [32]byte) (*outcome, error) {
 	if memo := l.outcomes[s]; memo != nil && memo.added[hash] != nil {
 		return memo.added[hash], nil
+	}
+	if l.dropped[outcomeKey{s.tenant, hash}] {
+		return nil, nil
 	}
 	b, err := get(l.base, s.outcome(hash))
 	if err != nil || b == nil {
@@ -117,7 +126,7 @@ func (l *ledger) keep(req *fact.Request, res *fact.Result, met []metGuard) {
 		l.outOrder = append(l.outOrder, memo)
 	}
 	hash := outcomeHash(req.Idem)
-	if memo.added[hash] == nil {
+	if _, known := memo.added[hash]; !known {
 		memo.order = append(memo.order, hash)
 	}
 	memo.added[hash] = outcomeOf(req, res, met)
@@ -257,7 +266,7 @@ func (l *ledger) flushOutcome(memo *outcomeMemo, counts *spaceMemo, hash [32]byt
 	if err != nil {
 		return err
 	}
-	if old != nil {
+	if old != nil && !l.dropped[outcomeKey{s.tenant, hash}] {
 		before, err := decodeOutcome(old)
 		if err != nil {
 			return err
@@ -295,10 +304,10 @@ func (l *ledger) dropOutcomes(counts *spaceMemo, most int, before fact.Instant) 
 		}
 		var hash [32]byte
 		copy(hash[:], k[len(prefix)+8:])
-		if memo := l.outcomes[s]; l.dropped[hash] || memo != nil && memo.added[hash] != nil {
+		if memo := l.outcomes[s]; l.dropped[outcomeKey{s.tenant, hash}] || memo != nil && memo.added[hash] != nil {
 			continue // dropped, or given a new outcome, in this call
 		}
-		l.dropped[hash] = true
+		l.dropped[outcomeKey{s.tenant, hash}] = true
 		if err := l.batch.Delete(append([]byte(nil), k...), nil); err != nil {
 			return err
 		}

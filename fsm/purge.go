@@ -312,7 +312,7 @@ func (l *ledger) forgetOutcomes(s space, gone map[fact.ID]bool) error {
 	if memo := l.outcomes[shared]; memo != nil {
 		for _, hash := range memo.order {
 			if o := memo.added[hash]; o != nil && o.names(gone) {
-				delete(memo.added, hash)
+				memo.added[hash] = nil // it keeps its place: the key may come again in this call
 			}
 		}
 	}
@@ -336,10 +336,10 @@ func (l *ledger) forgetOutcomes(s space, gone map[fact.ID]bool) error {
 		}
 		var hash [32]byte
 		copy(hash[:], it.Key()[len(prefix):])
-		if !o.names(gone) || l.dropped[hash] {
+		if !o.names(gone) || l.dropped[outcomeKey{s.tenant, hash}] {
 			continue
 		}
-		l.dropped[hash] = true
+		l.dropped[outcomeKey{s.tenant, hash}] = true
 		counts.counters.Outcomes--
 		if err := l.batch.Delete(shared.outcome(hash), nil); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/fsm"
@@ -32,14 +33,29 @@ func (n *Node) Backup(ctx context.Context, version string) (*Backup, error) {
 	if n.machine.Position().Index == 0 {
 		return nil, fact.Errorf(fact.NoLeader, "this node has nothing yet: it has still to join its cluster")
 	}
-	if !n.backing.CompareAndSwap(false, true) {
-		return nil, fact.Errorf(fact.RateLimited, "another backup of this node is under way")
+	if err := n.backupTurn(ctx); err != nil {
+		return nil, err
 	}
 	b := &Backup{node: n, dir: n.machine.FS().PathJoin(n.snaps.root, "backup"+unfinished)}
 	if err := b.take(ctx, version); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// backupPatience is how long a backup waits for the one before it, which may only
+// have its checkpoint to remove.
+const backupPatience = time.Second
+
+func (n *Node) backupTurn(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, backupPatience)
+	defer cancel()
+	select {
+	case n.backing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fact.Errorf(fact.RateLimited, "another backup of this node is under way")
+	}
 }
 
 func (b *Backup) take(ctx context.Context, version string) error {
@@ -122,7 +138,7 @@ func (b *Backup) Close() error {
 	var err error
 	b.once.Do(func() {
 		err = b.node.machine.FS().RemoveAll(b.dir)
-		b.node.backing.Store(false)
+		<-b.node.backing
 	})
 	if err != nil {
 		return fmt.Errorf("remove a backup's checkpoint: %w", err)

@@ -41,7 +41,11 @@ func loadIdentity(dir *rlog.Dir) (*identity, error) {
 	if dir == nil {
 		return nil, nil
 	}
-	content, err := os.ReadFile(dir.Identity())
+	return loadIdentityFile(dir.Identity())
+}
+
+func loadIdentityFile(path string) (*identity, error) {
+	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,12 +54,12 @@ func loadIdentity(dir *rlog.Dir) (*identity, error) {
 	}
 	var file identityFile
 	if err := json.Unmarshal(content, &file); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w", dir.Identity(), err)
+		return nil, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	id := &identity{node: file.Node, stage: file.Stage}
 	raw, err := hex.DecodeString(file.Cluster)
 	if err != nil || len(raw) != len(id.cluster) || (file.Stage != stageFounding && file.Stage != stageMember) {
-		return nil, fmt.Errorf("%s is damaged: its cluster id or stage is not one", dir.Identity())
+		return nil, fmt.Errorf("%s is damaged: its cluster id or stage is not one", path)
 	}
 	copy(id.cluster[:], raw)
 	return id, nil

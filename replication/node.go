@@ -34,7 +34,7 @@ type Node struct {
 	moved      *broadcast    // the leader may have changed
 	changing   chan struct{} // held by whoever changes the membership
 	alone      *clusterID    // of a node without a peer port
-	backing    atomic.Bool   // a backup is under way
+	backing    chan struct{} // held while a backup is under way
 
 	seenMu sync.Mutex
 	seen   map[string]peerStatus

@@ -30,7 +30,7 @@ func Open(options Options) (*Node, error) {
 func newNode(options Options) *Node {
 	n := &Node{
 		options: options, logger: options.Logger, machine: options.Machine,
-		moved: newBroadcast(), changing: make(chan struct{}, 1),
+		moved: newBroadcast(), changing: make(chan struct{}, 1), backing: make(chan struct{}, 1),
 		stopped: make(chan struct{}), raftDone: make(chan struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())

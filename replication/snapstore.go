@@ -75,12 +75,7 @@ func (s *snapshots) load(name string) error {
 		}
 		return nil
 	}
-	content, err := readFile(s.fs, s.fs.PathJoin(path, metaName))
-	if err != nil {
-		s.logger.Error("abagraph.snapshot.unreadable", "snapshot", path, "error", err)
-		return nil
-	}
-	meta, err := decodeMeta(content)
+	meta, err := s.describe(name)
 	if err != nil {
 		s.logger.Error("abagraph.snapshot.unreadable", "snapshot", path, "error", err)
 		return nil

@@ -18,7 +18,7 @@ func opsCommand(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a)} {
+	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a)} {
 		c.AddCommand(command)
 	}
 	return c

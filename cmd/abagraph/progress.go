@@ -45,6 +45,17 @@ func (b *bar) reading(done, total int64) {
 	}
 }
 
+// working shows what is being done, and how far it is where that is known.
+func (b *bar) working(what string, done, total int64) {
+	switch {
+	case !b.due(false):
+	case total > 0:
+		b.draw(fmt.Sprintf("%s %3d%%", what, percent(done, total)))
+	default:
+		b.draw(fmt.Sprintf("%s: %d keys", what, done))
+	}
+}
+
 // writing shows how much has been written, how fast, and how long the rest
 // will take at that rate.
 func (b *bar) writing(done, total int) {
