@@ -13,6 +13,9 @@ import (
 // errNotBuilt is told by follow where the index has to be built anew.
 var errNotBuilt = errors.New("search: the index is not built")
 
+// errBegunAnew is told where the index was made anew while it was searched.
+var errBegunAnew = fact.Errorf(fact.Timeout, "the search index was built anew meanwhile: try again")
+
 // errTooLarge is told where an index would outgrow the room for it.
 var errTooLarge = fact.Errorf(fact.TooLarge, "the search index of this tenant needs more memory than search_bytes allows (ABAGRAPH_SEARCH_BYTES)")
 
@@ -33,6 +36,8 @@ func (x *Index) build(ctx context.Context, from Source, most int64) error {
 	defer x.mu.Unlock()
 	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.past = y.docs, y.ids, y.lengths, y.sums, y.knowns, y.ranges, y.past
 	x.byID, x.terms, x.subjects, x.predicates, x.bytes = y.byID, y.terms, y.subjects, y.predicates, y.bytes
+	x.continues, x.dense, x.noRoom = y.continues, nil, fact.Model{}
+	x.denseBytes.Store(0)
 	x.counting = counter{}
 	x.epoch, x.tx, x.purge, x.built = at.Epoch, at.Tx, at.Purge, true
 	return nil

@@ -17,6 +17,8 @@ type Source interface {
 	Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPage, error)
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)
+	EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error
+	Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (vector []float32, tx uint64, err error)
 }
 
 // eventsAtOnce is about how many events are taken over while searches wait.
@@ -195,13 +197,16 @@ func (x *Index) remove(lost []uint32) {
 		return
 	}
 	renumbered := make([]uint32, len(x.docs))
-	for _, ord := range lost {
+	statements := make([]fact.ID, len(lost))
+	for i, ord := range lost {
 		renumbered[ord] = gone
+		statements[i] = x.statement(ord)
 	}
 	n := uint32(0)
 	for ord, to := range renumbered {
 		if to == gone {
 			delete(x.byID, x.ids[ord])
+			delete(x.continues, x.ids[ord])
 			continue
 		}
 		renumbered[ord] = n
@@ -210,6 +215,9 @@ func (x *Index) remove(lost []uint32) {
 		n++
 	}
 	x.docs, x.ids, x.lengths, x.knowns = x.docs[:n], x.ids[:n], x.lengths[:n], x.knowns[:n]
+	if x.dense != nil {
+		x.dense.forget(x, statements, renumbered)
+	}
 	for _, l := range []*lexicon{&x.terms, &x.subjects, &x.predicates} {
 		for at := range l.lists {
 			if len(l.lists[at].ords) > 0 && !l.lists[at].keep(renumbered) {

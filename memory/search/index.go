@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"abagraph/fact"
 )
@@ -41,12 +42,18 @@ type Index struct {
 	ranges     []span         // of knowns, by window
 	past       []pastVersion
 	byID       map[fact.ID]uint32
+	continues  map[fact.ID]fact.ID // continuation → the first piece of its statement
+	dense      *dense              // nil until vectors are asked for
+	noRoom     fact.Model          // whose vectors do not fit
 	terms      lexicon
 	subjects   lexicon
 	predicates lexicon
 	cutter     tokenizer
 	counting   counter
 	bytes      int64
+
+	denseBytes atomic.Int64
+	scratch    sync.Pool // of *columns
 }
 
 // doc is what filters ask of a document: its current version. It fills a line of
@@ -87,7 +94,9 @@ func newIndex(scope fact.Scope) *Index {
 func (x *Index) reset() {
 	x.epoch, x.tx, x.purge, x.built = "", 0, 0, false
 	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.past = nil, nil, nil, nil, nil, nil, nil
-	x.byID = make(map[fact.ID]uint32)
+	x.byID, x.continues, x.dense = make(map[fact.ID]uint32), make(map[fact.ID]fact.ID), nil
+	x.noRoom = fact.Model{}
+	x.denseBytes.Store(0)
 	x.terms, x.subjects, x.predicates = newLexicon(true), newLexicon(false), newLexicon(false)
 	x.counting = counter{}
 	x.cutter = tokenizer{emit: func(t token) { x.counting.add(x.terms.number(t.term)) }}
@@ -140,6 +149,10 @@ func (x *Index) put(ord uint32, f *fact.Fact, known fact.Instant) {
 		subject: x.subjects.number([]byte(f.Subject)), predicate: x.predicates.number([]byte(f.Predicate)), prev: -1, status: f.Status,
 	}
 	x.ids[ord], x.lengths[ord], x.knowns[ord], x.byID[f.ID] = f.ID, length, known, ord
+	if !f.Continues.IsZero() {
+		x.continues[f.ID] = f.Continues
+		x.bytes += 2 * rowBytes
+	}
 	d := &x.docs[ord]
 	x.subjects.lists[d.subject].add(ord, 1, 0)
 	x.predicates.lists[d.predicate].add(ord, 1, 0)
@@ -178,7 +191,7 @@ func (x *Index) change(ord uint32, f *fact.Fact) {
 func (x *Index) size() int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.bytes + x.terms.bytes + x.subjects.bytes + x.predicates.bytes
+	return x.bytes + x.terms.bytes + x.subjects.bytes + x.predicates.bytes + x.denseBytes.Load()
 }
 
 // lexicon numbers strings, each with the list of documents that have it.

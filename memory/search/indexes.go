@@ -194,9 +194,40 @@ func (m *Indexes) Search(ctx context.Context, scope fact.Scope, from Source, q *
 	if err != nil {
 		return nil, err
 	}
+	if q.Dense != nil {
+		return m.searchDense(ctx, x, from, q)
+	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.search(ctx, q)
+}
+
+// searchDense brings an index's vectors to the state of a source, and searches by
+// them. Where there is no room for them, words alone find.
+func (m *Indexes) searchDense(ctx context.Context, x *Index, from Source, q *Query) (*Answer, error) {
+	before := x.size()
+	err := x.followVectors(ctx, from, q.Dense.Model, m.most)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		return nil, err
+	}
+	if x.size() != before {
+		m.trim(x)
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	switch {
+	case err != nil:
+		plain := *q
+		plain.Dense, plain.Mode = nil, Lexical
+		answer, err := x.search(ctx, &plain)
+		if answer != nil {
+			answer.NoRoom = true
+		}
+		return answer, err
+	case x.dense == nil || x.dense.model != q.Dense.Model:
+		return nil, errBegunAnew
+	}
+	return x.searchDense(ctx, from, q)
 }
 
 // index returns the index of a scope, brought to the state of a source.
@@ -212,6 +243,9 @@ func (m *Indexes) index(ctx context.Context, scope fact.Scope, from Source) (*In
 	}
 	if err != nil {
 		return nil, err
+	}
+	if x.size() > m.most {
+		x.dropVectors()
 	}
 	if after := x.size(); after > m.most {
 		m.drop(scope, x)

@@ -73,6 +73,8 @@ type Query struct {
 	Near []Near
 	// Words tells which words are used like others; nil = none.
 	Words *words.Table
+	// Dense ranks by stored vectors; nil = none.
+	Dense *Dense
 	Top   int
 	// MinScore is the least score that is answered; -Inf = any.
 	MinScore float64
@@ -95,8 +97,8 @@ type Hit struct {
 // part is standardised: so many standard deviations above its mean over the
 // corpus.
 type Why struct {
-	Lexical, Words, Graph float64
-	Matches               []Match // in the order of the question
+	Lexical, Words, Vector, Graph float64
+	Matches                       []Match // in the order of the question
 }
 
 // Match is a term of a document that a word of the question met.

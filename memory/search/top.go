@@ -311,6 +311,11 @@ type Answer struct {
 	Scanned int
 	// Corpus is how many documents the corpus figures are of.
 	Corpus int
+	// Candidates are the documents that passed the filters, and Missing those of
+	// them without a vector, of a search that asked for vectors.
+	Candidates, Missing int
+	// NoRoom tells that the vectors do not fit into memory, and words alone found.
+	NoRoom bool
 }
 
 // search finds the best documents for a query. Callers hold mu.

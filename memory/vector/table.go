@@ -156,10 +156,14 @@ func (t *Table) NewQuery(v []float32) *Query {
 // Near tells the cosine of a row with a query, and how far that is from the true
 // one at most.
 func (t *Table) Near(q *Query, at uint32) (cosine, within float64) {
-	r := &t.rows[at]
 	sum := dot(q.codes, t.of(at))
-	off := float64(r.error)
-	return float64(sum) * (q.scale * float64(r.scale)), off + q.error*(1+off) + 1e-7
+	return float64(sum) * (q.scale * float64(t.rows[at].scale)), t.Within(q, at)
+}
+
+// Within is how far a cosine that Near tells is from the true one at most.
+func (t *Table) Within(q *Query, at uint32) float64 {
+	off := float64(t.rows[at].error)
+	return off + q.error*(1+off) + 1e-7
 }
 
 // Exact is the cosine of a query with a full unit vector.
