@@ -223,6 +223,9 @@ func TestVectorsUnderEveryWeather(t *testing.T) {
 				}
 				v := other.view()
 				e.compare(t, v)
+				if got, err := v.Verify(t.Context(), nil); err != nil || len(got.Problems) > 0 || got.Unchecked > 0 {
+					t.Fatalf("%s: a deep check finds %+v, %v", w.name, got, err)
+				}
 				v.Close()
 			}
 		})

@@ -165,11 +165,13 @@ func (w *walker) key(k, value []byte) error {
 		return w.version(k, value)
 	case famEvent:
 		return w.event(k, value)
+	case famVector:
+		return w.vector(rest, value)
 	case famOutcome:
 		w.out.Outcomes++
 		_, err := decodeOutcome(value)
 		return w.decodes("an outcome", err)
-	case famID, famByPred, famByObject, famDue, famExpired, famOutcomeAge:
+	case famID, famByPred, famByObject, famDue, famExpired, famOutcomeAge, famVectorOf:
 		return nil // they are counted, and met from the side of what they point to
 	}
 	w.out.Unchecked++
@@ -344,6 +346,7 @@ func (w *walker) leave() error {
 		total += w.rows[status]
 		w.same(status.String()+" facts", w.counters.ByStatus[status], w.rows[status])
 	}
+	w.same("places of vectors", w.seen[famVectorOf], w.seen[famVector])
 	w.same("entities", w.counters.Entities, w.entities)
 	w.same("predicates", w.counters.Predicates, int64(len(w.predicates)))
 	for _, index := range []struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,14 +65,16 @@ func TestVerifyFindsWhatIsBroken(t *testing.T) {
 	}{
 		{"counters", 'C', nil, counts}, {"predicate", 'N', nil, counts}, {"id", 'F', nil, "does not lead to it"},
 		{"by predicate", 'P', nil, missing}, {"by object", 'O', nil, missing},
+		{"vector", 'W', nil, counts}, {"place of a vector", 'U', nil, "does not lead to its vector"},
 		{"row", 'T', []byte{1}, counts}, {"outcome", 'I', nil, counts}, {"tx record", 0, []byte{0x01, 'x'}, "are missing"},
 		{"tenant", 0, []byte{0x01, 't'}, "is not listed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")
 			n := newNode(t, fsm.Options{Dir: dir, CacheBytes: 8 << 20})
+			e := &embedded{rnd: rand.New(rand.NewPCG(5, 9))}
 			for _, s := range model.NewRandom(5).History(80) {
-				n.put(bytesOf(s))
+				n.put(bytesOf(e.decorate(s)))
 			}
 			n.apply()
 			if err := n.m.Close(); err != nil {
