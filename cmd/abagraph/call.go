@@ -16,10 +16,16 @@ func (a *app) read(ctx context.Context, path string, query url.Values, explain b
 
 // write sends a write and writes its answer.
 func (a *app) write(ctx context.Context, call client.Call, branch string, explain bool, show func(*table, []byte) error) error {
+	return a.writeWith(ctx, call, branch, explain, func(url.Values) {}, show)
+}
+
+// writeWith is write with parameters of its own.
+func (a *app) writeWith(ctx context.Context, call client.Call, branch string, explain bool, set func(url.Values), show func(*table, []byte) error) error {
 	call.Query = url.Values{}
 	if branch != "" {
 		call.Query.Set("branch", branch)
 	}
+	set(call.Query)
 	return a.call(ctx, call, explain, show)
 }
 

@@ -25,7 +25,7 @@ func transactCommand(a *app) *cobra.Command {
          "asserts":[{"subject":"Job:1","predicate":"owner","object":"me"}]}' | abagraph transact -`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			body, err := a.readInput(args[0])
+			body, err := a.readInput(args[0], "batch")
 			if err != nil {
 				return err
 			}
@@ -40,22 +40,22 @@ func transactCommand(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) readInput(name string) ([]byte, error) {
+func (a *app) readInput(name, what string) ([]byte, error) {
 	from := a.in
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, fmt.Errorf("open the batch: %w", err)
+			return nil, fmt.Errorf("open the %s: %w", what, err)
 		}
 		defer file.Close()
 		from = file
 	}
 	body, err := io.ReadAll(io.LimitReader(from, maxTransactBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the batch: %w", err)
+		return nil, fmt.Errorf("read the %s: %w", what, err)
 	}
 	if len(body) > maxTransactBytes {
-		return nil, fmt.Errorf("the batch is larger than %d bytes", maxTransactBytes)
+		return nil, fmt.Errorf("the %s is larger than %d bytes", what, maxTransactBytes)
 	}
 	return body, nil
 }

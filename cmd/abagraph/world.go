@@ -125,10 +125,11 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 		&cobra.Group{ID: "graph", Title: "Graph:"}, &cobra.Group{ID: "files", Title: "Files:"}, &cobra.Group{ID: "about", Title: "About:"})
 	for group, commands := range map[string][]*cobra.Command{
 		"server": {serveCommand(a), mcpCommand(a), configCommand(a), opsCommand(a), embeddingsCommand(a)},
-		"facts":  {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a)},
-		"graph":  {walkCommand(a), pathCommand(a), graphCommand(a)},
-		"files":  {importCommand(a), exportCommand(a)},
-		"about":  {initCommand(a), connectCommand(a), agentCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
+		"facts": {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a), explainCommand(a), changesCommand(a),
+			factcheckCommand(a), consolidateCommand(a), pageCommand(a)},
+		"graph": {walkCommand(a), pathCommand(a), graphCommand(a)},
+		"files": {importCommand(a), exportCommand(a)},
+		"about": {initCommand(a), connectCommand(a), agentCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
 	} {
 		for _, command := range commands {
 			command.GroupID = group

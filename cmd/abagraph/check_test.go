@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPageCommands(t *testing.T) {
+	r := serving(t, "")
+	saved := r.object("page", "put", "Person:ada", "--title", "Ada", "--body", "Friend of [[Person:charles|Babbage]].\nSee [[Topic:engines]].",
+		"--cite", "https://a.example/ada?x=1 the first programmer", "--cite", "https://b.example")
+	if saved["created"] != true || len(saved["links"].([]any)) != 2 || len(saved["citations"].([]any)) != 2 {
+		t.Errorf("page put wrote %v", saved)
+	}
+	tx := saved["tx"]
+	saved = r.object("page", "put", "Person:ada", "--body", "See [[Topic:engines]].", "--source", "me")
+	if saved["created"] != false || saved["source"] != "me" || saved["title"] != nil {
+		t.Errorf("page put wrote %v", saved)
+	}
+	if got := r.object("page", "get", "Person:ada", "--tx", "1"); got["title"] != "Ada" || got["tx"] != tx {
+		t.Errorf("page get wrote %v", got)
+	}
+	if got := r.object("page", "get", "Person:ada", "--explain"); got["explain"].(map[string]any)["op"] != "page" {
+		t.Errorf("page get --explain wrote %v", got)
+	}
+	for want, args := range map[string][]string{
+		"SUBJECT is missing":           {"page", "get"},
+		"NotFound: no page: Person:x":  {"page", "get", "Person:x"},
+		"at least one of the flags":    {"page", "put", "Person:x"},
+		"open the page":               {"page", "put", "Person:x", "--file", "/nowhere"},
+		"SchemaInvalid: include_retr":  {"page", "get", "Person:ada", "--include-retracted"},
+		"unknown command \"rm\"":       {"page", "rm"},
+		"none of the others can be":    {"page", "put", "x", "--file", "y", "--body", "z"},
+		"SchemaInvalid: citations[0].": {"page", "put", "x", "--body", "z", "--cite", " "},
+	} {
+		if got := r.fails(args...); !strings.Contains(got, want) {
+			t.Errorf("abagraph %s said %q, want %q", strings.Join(args, " "), got, want)
+		}
+	}
+	r.terminal = true
+	for want, args := range map[string][]string{
+		"Ada (Page:Person:ada)\nFriend of [[Person:charles|Babbage]].\nSee [[Topic:engines]].\nlinks to Person:charles\nlinks to Topic:engines\ncites https://a.example/ada?x=1: the first programmer\n": {"page", "get", "Person:ada", "--tx", "1"},
+		"saved: 1 fact written, 1 fact superseded, 1 fact retracted\nlink removed: Topic:engines\n":                                                                                                      {"page", "put", "Person:ada", "--body", "nothing", "--source", "me"},
+	} {
+		if out := r.ok(args...); !strings.Contains(out, want) {
+			t.Errorf("abagraph %s wrote %q, want %q", strings.Join(args, " "), out, want)
+		}
+	}
+}
+
+func TestCheckCommands(t *testing.T) {
+	r := serving(t, "")
+	id := r.object("assert", "Person:a", "role", "x", "--valid-from", "2020-01-01", "--source", "hr")["id"].(string)
+	r.ok("assert", "Person:a", "role", "x", "--valid-from", "2020-01-01", "--source", "crm")
+	r.ok("assert", "Person:a", "role", "y", "--policy", "coexist")
+	r.ok("assert", "Person:a", "at", "Org:none")
+	if got := r.object("factcheck", "--subject", "Person:a", "--integrity"); got["count"] != 1.0 || got["dangling_count"] != 1.0 {
+		t.Errorf("factcheck wrote %v", got)
+	}
+	if got := r.object("factcheck", "--coexist", "role", "--kind", "multiple_active"); got["count"] != 0.0 {
+		t.Errorf("factcheck wrote %v", got)
+	}
+	if got := r.object("changes", "--from", "2019-01-01"); got["added_count"] != 4.0 {
+		t.Errorf("changes wrote %v", got)
+	}
+	if got := r.object("explain", id); got["corroboration"].(map[string]any)["sources"] != 2.0 {
+		t.Errorf("explain wrote %v", got)
+	}
+	if got := r.object("consolidate", "--dry-run"); got["collapsed"] != 1.0 || got["dry_run"] != true {
+		t.Errorf("consolidate wrote %v", got)
+	}
+	for want, args := range map[string][]string{
+		"SchemaInvalid: kind has no such value": {"factcheck", "--kind", "x"},
+		"at least one of the flags":             {"changes"},
+		"SchemaInvalid: axis":                   {"changes", "--from", "1", "--axis", "x"},
+		"NotFound: fact x not found":            {"explain", "x"},
+		"unknown command":                       {"consolidate", "now"},
+	} {
+		if got := r.fails(args...); !strings.Contains(got, want) {
+			t.Errorf("abagraph %s said %q, want %q", strings.Join(args, " "), got, want)
+		}
+	}
+	r.terminal = true
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"\ncontradictions: 1\nleads nowhere: Person:a at Org:none\n", []string{"factcheck", "--integrity"}},
+		{"4 added, 0 no longer hold (0 retracted, 0 over), 0 still do\n", []string{"changes", "--from", "2019-01-01"}},
+		{"2 sources: hr, crm\n", []string{"explain", id}},
+		{"collapsed: 1 superseded: 1 conflicts: 1\n", []string{"consolidate"}},
+		{"collapsed: 0 superseded: 0 conflicts: 1\n", []string{"consolidate"}},
+	} {
+		if out := r.ok(c.args...); !strings.Contains(out, c.want) {
+			t.Errorf("abagraph %s wrote %q, want %q", strings.Join(c.args, " "), out, c.want)
+		}
+	}
+}
