@@ -60,16 +60,18 @@ func (s *Service) Context(ctx context.Context, c Caller, q *ContextQuery, trace 
 	if err := q.check(); err != nil {
 		return nil, Meta{}, err
 	}
-	r, err := s.begin(ctx, c, q.Read, 0, trace)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	r, err := s.beginContext(ctx, c, q, trace)
 	if err != nil {
 		return nil, Meta{}, err
 	}
 	defer r.close()
-	b := newBriefing(r, q)
+	b := newBriefing(s, r, q)
 	if err := b.read(); err != nil {
 		return nil, r.meta, err
 	}
-	trace.Step("read", "seed entities → indexed fact lookup → 1-hop graph walk → wiki page lookup")
+	trace.Step("read", "seed entities → indexed fact lookup → 1-hop graph walk → search → wiki page lookup")
 	p, err := packet.Assemble(b.request(), b.candidates, b.pages, &s.tokens)
 	if err != nil {
 		return nil, r.meta, fmt.Errorf("assemble a packet: %w", err)

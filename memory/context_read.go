@@ -23,6 +23,7 @@ const (
 
 // briefing gathers what a packet is made of, from one view.
 type briefing struct {
+	s *Service
 	r *reading
 	q *ContextQuery
 	g *grapher
@@ -43,11 +44,12 @@ type briefing struct {
 // pageRef is a page that an entity has.
 type pageRef struct{ tenant, subject, id string }
 
-func newBriefing(r *reading, q *ContextQuery) *briefing {
-	return &briefing{r: r, q: q, g: newGrapher(r, nil), known: map[string]bool{}}
+func newBriefing(s *Service, r *reading, q *ContextQuery) *briefing {
+	return &briefing{s: s, r: r, q: q, g: newGrapher(r, nil), known: map[string]bool{}}
 }
 
-// read gathers in a fixed order: seeds, neighbours, recent facts, pages.
+// read gathers in a fixed order: seeds, neighbours, what answers the goal, recent
+// facts, pages.
 func (b *briefing) read() error {
 	for _, note := range b.q.Notes {
 		b.warn("input", note)
@@ -55,7 +57,7 @@ func (b *briefing) read() error {
 	if b.q.Fold {
 		b.warn("compact_model_unused", "compact_model was not called: this version calls no language model, and what has no room is dropped")
 	}
-	for _, step := range [...]func() error{b.readSeeds, b.walk, b.recent, b.complete, b.readPages, b.lookAround} {
+	for _, step := range [...]func() error{b.readSeeds, b.walk, b.search, b.recent, b.complete, b.readPages, b.judge, b.lookAround} {
 		if err := b.r.ctx.Err(); err != nil {
 			return err
 		}

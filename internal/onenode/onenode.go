@@ -28,7 +28,14 @@ type Node struct {
 // Start opens an empty store, which ends with the test.
 func Start(t testing.TB) *Node {
 	t.Helper()
-	machine, err := fsm.Open(fsm.Options{CacheBytes: 8 << 20, MemTableBytes: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
+	return StartWith(t, fsm.Options{CacheBytes: 8 << 20, MemTableBytes: 4 << 20})
+}
+
+// StartWith opens an empty store with options of its own, for measurements.
+func StartWith(t testing.TB, o fsm.Options) *Node {
+	t.Helper()
+	o.Logger = slog.New(slog.DiscardHandler)
+	machine, err := fsm.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,133 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"abagraph/fact"
+	"abagraph/fsm"
+	"abagraph/internal/onenode"
+	"abagraph/memory"
+)
+
+// office is a store of people, companies and projects, skewed as real data is:
+// few entities have many facts and many have few. It is the same for each size.
+type office struct {
+	service *memory.Service
+	caller  memory.Caller
+	people  int
+	tx      uint64 // half of the store was written by then
+	at      fact.Instant
+}
+
+var (
+	officeVerbs = []string{"works_at", "role", "lives_in", "likes", "knows", "manages", "wrote", "status", "attended", "mentioned"}
+	officeWords = []string{"quarterly", "roadmap", "release", "customer", "price", "contract", "renewal", "design", "review", "budget", "meeting",
+		"engineer", "manager", "berlin", "london", "launch", "database", "support", "ticket", "invoice", "training", "hiring", "travel", "security"}
+)
+
+func newOffice(b *testing.B, facts int) *office {
+	b.Helper()
+	n := onenode.StartWith(b, fsm.Options{CacheBytes: 256 << 20, MemTableBytes: 64 << 20}) // as a server has it
+	o := &office{service: n.Service(b, memory.Options{}), people: max(facts/12, 20)}
+	var err error
+	if o.caller, err = o.service.Resolve(b.Context(), ""); err != nil {
+		b.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(uint64(facts), 11))
+	names := rand.NewZipf(rnd, 1.2, 8, uint64(o.people-1))
+	for done := 0; done < facts; {
+		req := &fact.Request{Tenant: memory.DefaultTenant, Branch: fact.MainBranch, Threshold: fact.DefaultThreshold, Write: &fact.Write{}}
+		for range min(1000, facts-done) {
+			req.Write.Asserts = append(req.Write.Asserts, officeFact(rnd, names, o.people))
+			done++
+		}
+		got, err := n.Propose(b.Context(), req)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if o.tx == 0 && done >= facts/2 {
+			o.tx, o.at = got.Tx, got.RecordedAt
+			n.Advance(time.Hour)
+		}
+	}
+	return o
+}
+
+func officeFact(rnd *rand.Rand, names *rand.Zipf, people int) fact.Assert {
+	subject := fmt.Sprintf("Person:p%d", rnd.IntN(people))
+	if rnd.IntN(3) == 0 {
+		subject = fmt.Sprintf("Person:p%d", names.Uint64())
+	}
+	verb := officeVerbs[rnd.IntN(len(officeVerbs))]
+	source := fmt.Sprintf("system-%d", rnd.IntN(40))
+	a := fact.Assert{Subject: subject, Predicate: verb, Confidence: 0.75 + float64(rnd.IntN(25))/100, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever,
+		KnownAt: fact.NoInstant, Source: &source, Policy: fact.Coexist}
+	for i := range a.ID {
+		a.ID[i] = byte(rnd.IntN(256))
+	}
+	switch verb {
+	case "works_at":
+		a.Object = fact.TextObject(fmt.Sprintf("Company:c%d", rnd.IntN(people/20+1)))
+	case "knows", "manages":
+		a.Object = fact.TextObject(fmt.Sprintf("Person:p%d", names.Uint64()))
+	case "lives_in":
+		a.Object = fact.TextObject(fmt.Sprintf("City:t%d", rnd.IntN(200)))
+	default:
+		text := ""
+		for range 4 + rnd.IntN(8) {
+			text += officeWords[rnd.IntN(len(officeWords))] + " "
+		}
+		a.Object = fact.TextObject(text + fmt.Sprint(rnd.IntN(10_000)))
+	}
+	return a
+}
+
+// BenchmarkContext builds packets of 64 facts around one seed, with a goal and a
+// walk of one hop, in the present and in the past. The largest store takes a
+// while to fill: choose by name.
+func BenchmarkContext(b *testing.B) {
+	for _, size := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("facts=%d", size), func(b *testing.B) {
+			o := newOffice(b, size)
+			for _, past := range []bool{false, true} {
+				b.Run(fmt.Sprintf("past=%v", past), func(b *testing.B) { o.bench(b, past) })
+			}
+		})
+	}
+}
+
+func (o *office) bench(b *testing.B, past bool) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	ask := func() {
+		q := memory.NewContextQuery()
+		q.Goal = "prepare the " + officeWords[rnd.IntN(len(officeWords))] + " " + officeWords[rnd.IntN(len(officeWords))] + " with the team"
+		q.Seeds = []string{fmt.Sprintf("Person:p%d", rnd.IntN(o.people))}
+		if past {
+			q.Tx, q.Pinned, q.AsOf = o.tx, true, o.at
+		}
+		if _, _, err := o.service.Context(context.Background(), o.caller, q, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ask()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ask()
+	runtime.ReadMemStats(&after)
+	var times []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		ask()
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "µs-p50")
+	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "µs-p99")
+	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc), "B-of-one")
+}

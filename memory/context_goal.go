@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"abagraph/fact"
+	"abagraph/memory/packet"
+)
+
+// maxGoalHits is how many facts a packet takes from a search for its goal.
+const maxGoalHits = 48
+
+// maxWhy is how many terms a packet names for the relevance of one fact.
+const maxWhy = 8
+
+// goal returns the search for the packet's goal. Proximity is a part of the
+// packet's own ranking, so that the search goes by words alone.
+func (b *briefing) goal() *SearchQuery {
+	return &SearchQuery{Read: b.q.Read, Question: b.q.Goal, Top: maxGoalHits, Mode: HybridSearch, IncludeRetracted: b.q.IncludeRetracted}
+}
+
+// search adds the facts that answer the goal best.
+func (b *briefing) search() error {
+	if b.q.Goal == "" {
+		return nil
+	}
+	answer, err := b.s.find(b.r, b.goal())
+	if err != nil {
+		return err
+	}
+	list := make([]fact.Fact, len(answer.Hits))
+	for i := range answer.Hits {
+		list[i] = answer.Hits[i].Fact
+	}
+	b.scanned += answer.scanned
+	b.step(fmt.Sprintf("search: %d hits, %s", len(list), answer.Mode))
+	return b.add(list, packet.Unreached)
+}
+
+// judge gives every candidate its relevance to the goal: what it scores above a
+// fact that has no word of it, against what the best one does.
+func (b *briefing) judge() error {
+	if b.q.Goal == "" || len(b.candidates) == 0 {
+		return nil
+	}
+	facts := make([]fact.Fact, 0, len(b.candidates)+1)
+	for i := range b.candidates {
+		facts = append(facts, b.candidates[i].Fact)
+	}
+	nothing := make(map[string]float64)
+	for i := range b.candidates {
+		tenant := b.candidates[i].Fact.Tenant
+		if _, known := nothing[tenant]; !known {
+			nothing[tenant] = 0
+			facts = append(facts, fact.Fact{Tenant: tenant})
+		}
+	}
+	found, err := b.s.relevance(b.r, b.goal(), facts)
+	if err != nil {
+		return err
+	}
+	for i := len(b.candidates); i < len(found); i++ {
+		nothing[found[i].Fact.Tenant] = found[i].Score
+	}
+	found = found[:len(b.candidates)]
+	best := 0.0
+	for i := range found {
+		found[i].Score -= nothing[found[i].Fact.Tenant]
+		best = max(best, found[i].Score)
+	}
+	if !(best > 0) || math.IsInf(best, 0) {
+		return nil
+	}
+	for i := range found {
+		c := &b.candidates[i]
+		c.Relevance = int(min(max(found[i].Score/best, 0), 1) * packet.Unit)
+		c.Why = whyText(&found[i].Why)
+	}
+	return nil
+}
+
+// whyText names the terms that a fact's relevance comes from.
+func whyText(w *Why) string {
+	var b strings.Builder
+	named := map[string]bool{}
+	for i := range w.Matches {
+		m := &w.Matches[i]
+		text := m.Word
+		if m.Term != m.Word && m.Cosine < 1 {
+			text += "~" + m.Term + " " + strconv.FormatFloat(m.Cosine, 'f', 2, 64)
+		}
+		if named[text] {
+			continue
+		}
+		if len(named) == maxWhy {
+			break
+		}
+		if len(named) > 0 {
+			b.WriteString(", ")
+		}
+		named[text] = true
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// beginContext opens the read. With a goal, the index that judges by it is built
+// first.
+func (s *Service) beginContext(ctx context.Context, c Caller, q *ContextQuery, trace *Trace) (*reading, error) {
+	if q.Goal == "" {
+		return s.begin(ctx, c, q.Read, 0, trace)
+	}
+	return s.beginSearch(ctx, c, q.Read, trace)
+}
