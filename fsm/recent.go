@@ -37,6 +37,25 @@ func (v *View) Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact
 	return all[:min(len(all), q.Limit)], nil
 }
 
+// Get returns one fact as a read sees it, of whatever status; nil where it sees
+// none.
+func (v *View) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, error) {
+	s, f, err := v.locate(scope, id)
+	if fact.CodeOf(err) == fact.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
+	if sel.past {
+		if err := v.pin(ctx, sel); err != nil {
+			return nil, err
+		}
+	}
+	return v.seen(s, f, sel)
+}
+
 // recentOf reads one tenant's newest events backwards.
 func (v *View) recentOf(ctx context.Context, s space, sel *selector, look int) ([]fact.Fact, error) {
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(0), UpperBound: s.events(sel.tx + 1)})

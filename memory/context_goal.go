@@ -12,7 +12,7 @@ import (
 )
 
 // maxGoalHits is how many facts a packet takes from a search for its goal.
-const maxGoalHits = 48
+const maxGoalHits = 32
 
 // maxWhy is how many terms a packet names for the relevance of one fact.
 const maxWhy = 8
@@ -38,7 +38,12 @@ func (b *briefing) search() error {
 	}
 	b.scanned += answer.scanned
 	b.step(fmt.Sprintf("search: %d hits, %s", len(list), answer.Mode))
-	return b.add(list, packet.Unreached)
+	from := len(b.candidates)
+	b.add(list, packet.Unreached)
+	for i := from; i < len(b.candidates); i++ {
+		b.candidates[i].Relevance = packet.Unit // until all are judged
+	}
+	return nil
 }
 
 // judge gives every candidate its relevance to the goal: what it scores above a
@@ -72,11 +77,12 @@ func (b *briefing) judge() error {
 		found[i].Score -= nothing[found[i].Fact.Tenant]
 		best = max(best, found[i].Score)
 	}
-	if !(best > 0) || math.IsInf(best, 0) {
-		return nil
-	}
 	for i := range found {
 		c := &b.candidates[i]
+		c.Relevance = 0
+		if !(best > 0) || math.IsInf(best, 0) {
+			continue
+		}
 		c.Relevance = int(min(max(found[i].Score/best, 0), 1) * packet.Unit)
 		c.Why = whyText(&found[i].Why)
 	}

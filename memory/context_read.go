@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,10 +16,12 @@ import (
 const (
 	maxSeedFacts      = 512 // of one seed, as subject
 	maxSeedMentions   = 128 // of one seed, as object
-	maxNeighbours     = 48  // that are walked to
+	maxNeighbours     = 32  // that are walked to
 	maxNeighbourFacts = 32  // of one of them
-	maxRecent         = 16
-	maxRecentLook     = 64 // asserts that are looked at for them
+	maxLines          = 64  // of which the rest is read
+	maxLineFacts      = 256 // of one of them
+	maxRecent         = 8
+	maxRecentLook     = 32 // asserts that are looked at for them
 	maxGoalSeeds      = 8  // entities that the goal names
 )
 
@@ -104,7 +108,7 @@ func (b *briefing) facts(q fact.Query, limit int) ([]fact.Fact, bool, error) {
 
 // add makes candidates of facts. What makes a page is no fact of a packet: it is
 // shown as a page.
-func (b *briefing) add(list []fact.Fact, d packet.Distance) error {
+func (b *briefing) add(list []fact.Fact, d packet.Distance) {
 	for i := range list {
 		f := &list[i]
 		switch f.Predicate {
@@ -116,19 +120,17 @@ func (b *briefing) add(list []fact.Fact, d packet.Distance) error {
 		case page.Body:
 			continue
 		}
-		target := ""
-		if f.Status != fact.Candidate {
-			name, ok, err := b.g.target(b.r.ctx, f)
-			if err != nil {
-				return err
-			}
-			if ok {
-				target = name
-			}
-		}
-		b.candidates = append(b.candidates, packet.Candidate{Fact: *f, Distance: d, Target: target})
+		b.candidates = append(b.candidates, packet.Candidate{Fact: *f, Distance: d})
 	}
-	return nil
+}
+
+// target returns the entity that a fact's object names, or "".
+func (b *briefing) target(f *fact.Fact) (string, error) {
+	name, ok, err := b.g.target(b.r.ctx, f)
+	if err != nil || !ok {
+		return "", err
+	}
+	return name, nil
 }
 
 // readSeeds reads what is said of the seeds, and what mentions them.
@@ -187,16 +189,12 @@ func (b *briefing) seed(name string) (bool, error) {
 		return b.r.mentions(name)
 	}
 	b.seeds = append(b.seeds, name)
-	b.known[name] = true
+	b.known[name] = !more
 	from := len(b.candidates)
-	if err := b.add(own, packet.AtSeed); err != nil {
-		return false, err
-	}
-	if err := b.add(mentions, packet.AtSeed); err != nil {
-		return false, err
-	}
+	b.add(own, packet.AtSeed)
+	b.add(mentions, packet.AtSeed)
 	if b.q.Project == "" || b.q.Project == name {
-		b.meet(b.candidates[from:], name)
+		return true, b.meet(b.candidates[from:], name)
 	}
 	return true, nil
 }
@@ -208,40 +206,49 @@ func (b *briefing) naming(name string) fact.Query {
 }
 
 // meet notes the other ends of edges, to be walked to.
-func (b *briefing) meet(list []packet.Candidate, seed string) {
+func (b *briefing) meet(list []packet.Candidate, seed string) error {
 	for i := range list {
-		c := &list[i]
-		if c.Fact.Status == fact.Candidate || c.Target == "" {
+		f := &list[i].Fact
+		if f.Status == fact.Candidate {
 			continue
 		}
-		other := c.Target
-		if other == seed {
-			other = c.Fact.Subject
+		other, err := b.target(f)
+		if err != nil {
+			return err
 		}
-		b.neighbour = append(b.neighbour, other)
+		if other == seed {
+			other = f.Subject
+		}
+		if other != "" {
+			b.neighbour = append(b.neighbour, other)
+		}
 	}
+	return nil
 }
 
 // walk reads what is said of the neighbours of seeds.
 func (b *briefing) walk() error {
 	left := 0
+	met := make(map[string]bool)
+	for _, name := range b.seeds {
+		met[name] = true
+	}
 	for _, name := range b.neighbour {
-		if b.known[name] {
+		if met[name] {
 			continue
 		}
+		met[name] = true
 		if b.walked == maxNeighbours {
 			left++
 			continue
 		}
-		b.known[name] = true
 		b.walked++
-		list, _, err := b.facts(fact.Query{Subject: name}, maxNeighbourFacts)
+		list, more, err := b.facts(fact.Query{Subject: name}, maxNeighbourFacts)
 		if err != nil {
 			return err
 		}
-		if err := b.add(list, packet.NextToSeed); err != nil {
-			return err
-		}
+		b.known[name] = !more
+		b.add(list, packet.NextToSeed)
 	}
 	if left > 0 {
 		b.warn("walk_limited", fmt.Sprintf("the seeds have more neighbours than a packet walks to: the first %d were", maxNeighbours))
@@ -261,32 +268,37 @@ func (b *briefing) recent() error {
 	if err != nil {
 		return fmt.Errorf("read recent facts for a packet: %w", err)
 	}
-	if err := b.add(list, packet.Unreached); err != nil {
-		return err
-	}
+	b.add(list, packet.Unreached)
 	b.step(fmt.Sprintf("recent: %d facts", len(list)))
 	return nil
 }
 
-// complete reads the rest of each timeline of which only a fact is there, so that
-// who agrees and who contradicts is known of every fact.
+// foremost lists the candidates in the order of what they can hope for.
+func (b *briefing) foremost() []packet.Candidate {
+	list := slices.Clone(b.candidates)
+	slices.SortStableFunc(list, func(a, c packet.Candidate) int { return cmp.Compare(c.Outlook(), a.Outlook()) })
+	return list
+}
+
+// complete reads the rest of the timelines of which only a fact is there, so that
+// who agrees and who contradicts is known of the facts that will rank first.
 func (b *briefing) complete() error {
 	type line struct{ subject, predicate string }
 	done := map[line]bool{}
-	for i, n := 0, len(b.candidates); i < n; i++ {
-		c := &b.candidates[i]
+	for _, c := range b.foremost() {
 		at := line{c.Fact.Subject, c.Fact.Predicate}
 		if b.known[at.subject] || done[at] {
 			continue
 		}
+		if len(done) == maxLines {
+			break
+		}
 		done[at] = true
-		list, _, err := b.facts(fact.Query{Subject: at.subject, Predicate: at.predicate}, maxNeighbourFacts)
+		list, _, err := b.facts(fact.Query{Subject: at.subject, Predicate: at.predicate}, maxLineFacts)
 		if err != nil {
 			return err
 		}
-		if err := b.add(list, c.Distance); err != nil {
-			return err
-		}
+		b.add(list, c.Distance)
 	}
 	return nil
 }
@@ -337,7 +349,7 @@ func (b *briefing) request() *packet.Request {
 	}
 	return &packet.Request{
 		Goal: q.Goal, Role: q.Role, Style: q.Style, Seeds: b.seeds, MaxFacts: most, MaxPages: q.MaxPages, Budget: q.TokenBudget,
-		Cluster: q.ClusterThreshold, Conflicts: q.IncludeConflicts,
+		Cluster: q.ClusterThreshold, Conflicts: q.IncludeConflicts, Target: b.target,
 	}
 }
 

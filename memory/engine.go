@@ -39,6 +39,8 @@ type View interface {
 	EachSubject(ctx context.Context, q *fact.SubjectQuery, visit func(*fact.SubjectFacts) (bool, error)) error
 	// IsSubject reports whether a name is the subject of any fact.
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
+	// Get returns one fact without its pieces; nil where there is none.
+	Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)
 	History(ctx context.Context, scope fact.Scope, id fact.ID, limit int) (*fact.History, error)
 	Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error)

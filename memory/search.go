@@ -302,14 +302,14 @@ func (r *reading) searchFilter(q *SearchQuery) search.Filter {
 func (r *reading) fetch(answer *SearchAnswer, hits []search.Hit) error {
 	answer.Hits = make([]Found, 0, len(hits))
 	for _, h := range hits {
-		st, err := r.view.Fact(r.ctx, r.scope, h.ID, r.at)
-		if fact.CodeOf(err) == fact.NotFound {
-			continue // the index is ahead of the view, and it is gone by now
-		}
+		f, err := r.view.Get(r.ctx, r.scope, h.ID, r.at)
 		if err != nil {
 			return fmt.Errorf("read a hit: %w", err)
 		}
-		answer.Hits = append(answer.Hits, Found{Fact: st.Fact, Score: h.Score, Why: h.Why})
+		if f == nil {
+			continue // the index is ahead of the view, and it is gone by now
+		}
+		answer.Hits = append(answer.Hits, Found{Fact: *f, Score: h.Score, Why: h.Why})
 	}
 	return nil
 }

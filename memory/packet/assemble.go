@@ -27,7 +27,9 @@ type assembly struct {
 func Assemble(q *Request, candidates []Candidate, pages []Page, counter Counter) (*Packet, error) {
 	a := &assembly{q: q, p: &Packet{}, pages: pages}
 	a.prompt = &prompt{form: &forms[q.Style], counter: counter, budget: q.Budget}
-	a.reduce(distinct(candidates))
+	if err := a.reduce(distinct(candidates)); err != nil {
+		return nil, err
+	}
 	if err := a.fill(); err != nil {
 		return nil, err
 	}
@@ -51,20 +53,20 @@ func distinct(list []Candidate) []Candidate {
 		if c.Relevance > first.Relevance {
 			first.Relevance, first.Why = c.Relevance, c.Why
 		}
-		if first.Target == "" {
-			first.Target = c.Target
-		}
 	}
 	return once
 }
 
 // reduce makes claims of candidates, ranks and clusters them.
-func (a *assembly) reduce(candidates []Candidate) {
+func (a *assembly) reduce(candidates []Candidate) error {
 	list, collapsed := claims(candidates)
 	rank(list)
 	if a.q.Cluster > 0 {
 		var near int
-		list, near = cluster(list, a.q.Cluster)
+		var err error
+		if list, near, err = cluster(list, a.q); err != nil {
+			return err
+		}
 		collapsed += near
 	}
 	a.p.Collapsed = collapsed
@@ -81,6 +83,7 @@ func (a *assembly) reduce(candidates []Candidate) {
 		a.step("without contradicted facts: " + strconv.Itoa(before-len(list)) + " left out")
 	}
 	a.claims = list
+	return nil
 }
 
 func (a *assembly) step(text string) { a.p.Steps = append(a.p.Steps, text) }
@@ -168,6 +171,9 @@ func (a *assembly) fillFacts() error {
 		}
 		c := a.claims[i]
 		c.line = p.form.factLine(&c)
+		if c.target, err = a.q.Target(&c.Fact); err != nil {
+			return err
+		}
 		if c.cost, err = p.counter.Tokens(c.line); err != nil {
 			return err
 		}
@@ -236,7 +242,7 @@ func (a *assembly) entities() []string {
 	}
 	for i := range a.kept {
 		add(a.kept[i].Fact.Subject)
-		add(a.kept[i].Target)
+		add(a.kept[i].target)
 	}
 	return list
 }

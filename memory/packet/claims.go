@@ -28,7 +28,7 @@ type claim struct {
 	*Candidate
 	corroboration Corroboration
 	score         Score
-	merged        int // near-duplicates that were clustered into it
+	target        string // the entity that the object of a kept claim names
 	// line is the claim as the prompt shows it, and cost what that takes.
 	line string
 	cost Tokens

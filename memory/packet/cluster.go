@@ -14,28 +14,27 @@ import (
 // same subject and predicate: whose words, counted, have a cosine of at least the
 // threshold. Entity references and values that are no texts never merge, nor do
 // texts with another number or code in them: QX1603 is not QX1605.
-func cluster(ranked []claim, threshold float64) (kept []claim, collapsed int) {
+func cluster(ranked []claim, q *Request) (kept []claim, collapsed int, err error) {
 	bags := make(map[topic][]*bag)
-	owners := make(map[*bag]int)
 	for i := range ranked {
 		c := &ranked[i]
-		words := bagOf(c)
+		words, err := bagOf(c, q)
+		if err != nil {
+			return nil, 0, err
+		}
 		if words == nil {
 			kept = append(kept, *c)
 			continue
 		}
 		t := topic{c.Fact.Tenant, c.Fact.Subject, c.Fact.Predicate}
-		like := slices.IndexFunc(bags[t], func(b *bag) bool { return b.near(words, threshold) })
-		if like >= 0 {
-			kept[owners[bags[t][like]]].merged++
+		if slices.ContainsFunc(bags[t], func(b *bag) bool { return b.near(words, q.Cluster) }) {
 			collapsed++
 			continue
 		}
-		owners[words] = len(kept)
 		bags[t] = append(bags[t], words)
 		kept = append(kept, *c)
 	}
-	return kept, collapsed
+	return kept, collapsed, nil
 }
 
 // bag is the words of a text with how often each occurs, in their order.
@@ -46,16 +45,19 @@ type bag struct {
 	square float64 // the sum of the squared counts
 }
 
-func bagOf(c *claim) *bag {
-	if c.Fact.Object.Kind != fact.Text || c.Target != "" {
-		return nil
+func bagOf(c *claim, q *Request) (*bag, error) {
+	if c.Fact.Object.Kind != fact.Text {
+		return nil, nil
+	}
+	if target, err := q.Target(&c.Fact); err != nil || target != "" {
+		return nil, err
 	}
 	text, _ := cut(c.Fact.Object.Text, MaxValueBytes)
 	list := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 	})
 	if len(list) == 0 {
-		return nil
+		return nil, nil
 	}
 	slices.Sort(list)
 	b := &bag{}
@@ -72,7 +74,7 @@ func bagOf(c *claim) *bag {
 			b.codes += word + " "
 		}
 	}
-	return b
+	return b, nil
 }
 
 // near reports whether two bags have a cosine of at least the threshold. All

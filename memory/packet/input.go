@@ -29,6 +29,8 @@ type Request struct {
 	Cluster  float64  // least cosine at which near-duplicates count as one; 0 = off
 	// Conflicts keeps facts that others contradict.
 	Conflicts bool
+	// Target returns the entity that a fact's object names, or "".
+	Target func(*fact.Fact) (string, error)
 }
 
 // Distance is how far from the seeds a fact lies.
@@ -50,8 +52,6 @@ type Candidate struct {
 	// Relevance to the goal, from 0 to Unit, and what it comes from.
 	Relevance int
 	Why       string
-	// Target is the entity that the object names, or "".
-	Target string
 }
 
 // Page is a page that the packet may hold.

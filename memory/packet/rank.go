@@ -47,6 +47,13 @@ func rank(list []claim) {
 	})
 }
 
+// Outlook is what a candidate would score, as far as it is known before others
+// are heard.
+func (c *Candidate) Outlook() int {
+	proximity := [...]int{AtSeed: Unit, NextToSeed: Unit / 2, Unreached: 0}[c.Distance]
+	return (weightRelevance*c.Relevance + weightProximity*proximity + weightConfidence*share(c.Fact.Confidence)) / weights
+}
+
 // score weighs one claim. Recency is measured against the newest claim, not
 // against a clock: a packet does not change while nothing happens.
 func score(c *claim, newest fact.Instant) Score {
