@@ -9,6 +9,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
+// eventsPerLook is how many events are passed over for each assert that is looked
+// at, at most: those of facts that are gone, and those that assert nothing.
+const eventsPerLook = 16
+
 // Recent returns what a read sees of the facts that were asserted last, the
 // newest first: of the last look asserts at the record time that is read, the
 // first limit that hold at the point of both times. Its cost is bounded by look,
@@ -65,7 +69,9 @@ func (v *View) recentOf(ctx context.Context, s space, sel *selector, look int) (
 	defer it.Close()
 	var list []fact.Fact
 	seen := make(map[fact.ID]bool)
-	for ok := it.Last(); ok && look > 0 && len(list) < sel.q.Limit; ok = it.Prev() {
+	events := look * eventsPerLook
+	for ok := it.Last(); ok && look > 0 && events > 0 && len(list) < sel.q.Limit; ok = it.Prev() {
+		events--
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -80,28 +86,22 @@ func (v *View) recentOf(ctx context.Context, s space, sel *selector, look int) (
 		if e.op != fact.OpAssert || seen[e.id] {
 			continue
 		}
-		look--
 		seen[e.id] = true
-		f, err := v.recentFact(s, e.id, sel)
+		now, err := readFact(v.snap, s, e.id)
 		if err != nil {
 			return nil, err
 		}
-		if f != nil {
+		if now == nil {
+			continue // it has been deleted since
+		}
+		look--
+		f, err := v.seen(s, now, sel)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil && sel.accepts(f) {
 			list = append(list, *f)
 		}
 	}
 	return list, it.Error()
-}
-
-// recentFact returns what the read sees of a fact; nil where that is nothing.
-func (v *View) recentFact(s space, id fact.ID, sel *selector) (*fact.Fact, error) {
-	now, err := readFact(v.snap, s, id)
-	if err != nil || now == nil {
-		return nil, err
-	}
-	f, err := v.seen(s, now, sel)
-	if err != nil || f == nil || !sel.accepts(f) {
-		return nil, err
-	}
-	return f, nil
 }

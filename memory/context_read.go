@@ -287,7 +287,7 @@ func (b *briefing) complete() error {
 	done := map[line]bool{}
 	for _, c := range b.foremost() {
 		at := line{c.Fact.Subject, c.Fact.Predicate}
-		if b.known[at.subject] || done[at] {
+		if c.Fact.Status == fact.Candidate || b.known[at.subject] || done[at] {
 			continue
 		}
 		if len(done) == maxLines {
@@ -298,7 +298,7 @@ func (b *briefing) complete() error {
 		if err != nil {
 			return err
 		}
-		b.add(list, c.Distance)
+		b.add(list, max(c.Distance, packet.NextToSeed)) // they mention no seed themselves
 	}
 	return nil
 }
