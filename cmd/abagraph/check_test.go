@@ -27,7 +27,7 @@ func TestPageCommands(t *testing.T) {
 		"SUBJECT is missing":           {"page", "get"},
 		"NotFound: no page: Person:x":  {"page", "get", "Person:x"},
 		"at least one of the flags":    {"page", "put", "Person:x"},
-		"open the page":               {"page", "put", "Person:x", "--file", "/nowhere"},
+		"open the page":                {"page", "put", "Person:x", "--file", "/nowhere"},
 		"SchemaInvalid: include_retr":  {"page", "get", "Person:ada", "--include-retracted"},
 		"unknown command \"rm\"":       {"page", "rm"},
 		"none of the others can be":    {"page", "put", "x", "--file", "y", "--body", "z"},
