@@ -36,14 +36,16 @@ cluster: build ## serve three nodes on 127.0.0.1:8081 to 8083 until interrupted
 	done; \
 	wait
 
-# The race detector needs a C compiler; everything else comes with Go.
+# The race detector needs a C compiler, and the MCP clients of others need npm, which fetches them; everything else
+# comes with Go.
 tools:
 	@command -v gcc >/dev/null 2>&1 || command -v cc >/dev/null 2>&1 || \
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends gcc libc6-dev; }
+	@command -v npm >/dev/null 2>&1 || { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm; }
 
 test: tools ## install what the tests need and run all of them with the race detector
 	$(GO) vet ./...
-	$(GO) test -race -timeout 15m ./...
+	ABAGRAPH_TEST_CLIENTS=1 $(GO) test -race -timeout 15m ./...
 	cd bench && $(GO) test -race ./load ./node ./proc ./report ./rest
 
 lint: ## hold the house's rules: imports, names, clocks, formats

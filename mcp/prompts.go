@@ -89,4 +89,4 @@ func listAnd(words []string) string {
 	return text
 }
 
-func prompts() []prompt { return []prompt{whyPrompt()} }
+func prompts() []prompt { return []prompt{changedPrompt(), whyPrompt()} }

@@ -28,6 +28,7 @@ func resources() []resource {
 	return []resource{
 		{"fact", "{id}", "One fact", "A fact with its source and the history of its subject and predicate, as explain_fact tells it.", "fact_id", explainFactTool()},
 		{"entity", "{+ref}", "One entity", "The facts that hold of an entity now.", "ref", entityTool()},
+		{"page", "{+subject}", "One page", "The page about an entity: its text, links and citations, as they are now.", "subject", pageTool()},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -28,6 +29,8 @@ type Options struct {
 	Version string
 	// Profile says which tools are listed (ParseProfile).
 	Profile Profile
+	// Now reads the clock for prompts that speak of now; nil = time.Now.
+	Now func() time.Time
 }
 
 // Server answers the protocol's messages. It is safe for concurrent use and
@@ -36,6 +39,7 @@ type Server struct {
 	memory  *memory.Service
 	logger  *slog.Logger
 	profile Profile
+	now     func() time.Time
 	sdk     *mcpsdk.Server
 	// plain answers with one JSON body, events with a stream that tells the
 	// progress first.
@@ -47,7 +51,10 @@ func NewServer(o Options) (*Server, error) {
 	if o.Memory == nil || o.Logger == nil {
 		return nil, errors.New("mcp: Memory and Logger are required")
 	}
-	s := &Server{memory: o.Memory, logger: o.Logger, profile: o.Profile}
+	s := &Server{memory: o.Memory, logger: o.Logger, profile: o.Profile, now: o.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	quiet := slog.New(slog.DiscardHandler) // what the SDK tells are the client's own mistakes
 	s.sdk = mcpsdk.NewServer(
 		&mcpsdk.Implementation{Name: "abagraph", Title: "abagraph memory", Version: o.Version},

@@ -22,6 +22,8 @@ func reads(namespace, id string) map[string]string {
 		"recall past":            head + `"mode":"pattern","as_of":1,"limit":1}`,
 		"recall_as_of":           head + `"as_of":4102444800000,"limit":200}`,
 		"recall_as_of known":     head + `"as_of":1,"known_at":1}`,
+		"whats_changed":          head + `"from":0,"to":4102444800000}`,
+		"whats_changed known":    head + `"from":0,"to":4102444800000,"axis":"known","subject":"Shared:thing"}`,
 		"explain_fact":           head + `"fact_id":"` + id + `"}`,
 	}
 }

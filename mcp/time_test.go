@@ -17,12 +17,13 @@ func TestTIM05SecondsOverMCP(t *testing.T) {
 	r := start(t, "", mcp.Full)
 	r.tool("remember", `{"namespace":"acme","subject":"A:1","predicate":"p","object":"one"}`).ok()
 	for name, arguments := range map[string]string{
-		"recall":       `{"namespace":"acme","mode":"pattern","as_of":%s}`,
-		"recall ":      `{"namespace":"acme","mode":"semantic","query":"one","as_of":%s}`,
-		"recall  ":     `{"namespace":"acme","mode":"walk","start":"A:1","as_of":%s}`,
-		"recall_as_of": `{"namespace":"acme","as_of":%s}`,
-		"remember":     `{"namespace":"acme","subject":"A:2","predicate":"p","object":1,"coexist":true,"valid_from":%s}`,
-		"digest":       `{"namespace":"acme","facts":[{"subject":"A:3","predicate":"p","object":1,"coexist":true,"valid_from":%s}]}`,
+		"recall":        `{"namespace":"acme","mode":"pattern","as_of":%s}`,
+		"recall ":       `{"namespace":"acme","mode":"semantic","query":"one","as_of":%s}`,
+		"recall  ":      `{"namespace":"acme","mode":"walk","start":"A:1","as_of":%s}`,
+		"recall_as_of":  `{"namespace":"acme","as_of":%s}`,
+		"whats_changed": `{"namespace":"acme","from":%s,"to":4102444800000}`,
+		"remember":      `{"namespace":"acme","subject":"A:2","predicate":"p","object":1,"coexist":true,"valid_from":%s}`,
+		"digest":        `{"namespace":"acme","facts":[{"subject":"A:3","predicate":"p","object":1,"coexist":true,"valid_from":%s}]}`,
 	} {
 		name = strings.TrimSpace(name)
 		said := encoded(r.tool(name, fmt.Sprintf(arguments, "1718800000")).ok()["warnings"])
@@ -36,7 +37,7 @@ func TestTIM05SecondsOverMCP(t *testing.T) {
 		}
 		for _, bad := range []string{"1718800000000000", `"2024-06-19T12:26:40"`, `"soon"`, "true", "[]", "9223372036854775808"} {
 			e := r.tool(name, fmt.Sprintf(arguments, bad)).fails(fact.SchemaInvalid)
-			if field, _ := e["field"].(string); !strings.HasSuffix(field, "as_of") && !strings.HasSuffix(field, "valid_from") {
+			if field, _ := e["field"].(string); !strings.HasSuffix(field, "as_of") && !strings.HasSuffix(field, "valid_from") && field != "from" {
 				t.Errorf("%s %s: %v", name, bad, e)
 			}
 		}

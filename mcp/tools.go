@@ -28,7 +28,7 @@ type tool struct {
 // is ever erased (C-18).
 func tools() []tool {
 	return []tool{
-		digestTool(), explainFactTool(), recallTool(), recallAsOfTool(), rememberTool(),
+		digestTool(), explainFactTool(), recallTool(), recallAsOfTool(), rememberTool(), whatsChangedTool(),
 	}
 }
 

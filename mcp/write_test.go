@@ -171,6 +171,10 @@ func TestArguments(t *testing.T) {
 		`remember {"namespace":"a","subject":"A:b","predicate":"p","object":1,"confidence":-1}`:                "confidence must be a number from 0 to 1",
 		`remember {"namespace":"a","subject":"A:b","predicate":"p","object":1,"valid_from":5,"valid_until":5}`: "valid_from must be before valid_until",
 		`remember {"namespace":"a","subject":"A:b","predicate":"p","object":1,"coexist":"yes"}`:                "coexist must be a boolean",
+		`whats_changed {"namespace":"a","to":5}`:                                                               "from is required",
+		`whats_changed {"namespace":"a","from":5}`:                                                             "to is required",
+		`whats_changed {"namespace":"a","from":6,"to":5}`:                                                      "from must not be later than to",
+		`whats_changed {"namespace":"a","from":5,"to":6,"axis":"time"}`:                                        "both, valid or known",
 		`explain_fact {"namespace":"a"}`:                                                                       "fact_id is required",
 	} {
 		tool, arguments, _ := strings.Cut(call, " ")
