@@ -45,6 +45,8 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/entities/*", handle: s.getEntity},
 		{method: http.MethodGet, template: "/api/predicates", handle: s.listPredicates},
 		{method: http.MethodGet, template: "/api/walk", handle: s.walk},
+		{method: http.MethodGet, template: "/api/search", handle: s.getSearch},
+		{method: http.MethodPost, template: "/api/search", handle: s.postSearch},
 		{method: http.MethodGet, template: "/api/graph", handle: s.graph},
 		{method: http.MethodGet, template: "/api/path", handle: s.paths},
 		{method: http.MethodGet, template: "/api/factcheck", handle: s.factcheck},

@@ -56,6 +56,14 @@ func (in *Input) Assert(v jsonx.Value, path string, declared bool) (fact.Assert,
 	return a, nil
 }
 
+// Scope reads the branch and the tenant that a body names, and judges no other
+// field.
+func (in *Input) Scope(v jsonx.Value) error {
+	f := jsonx.Open(v, "")
+	in.common(f)
+	return f.Err()
+}
+
 // common reads the fields that any body may carry: the branch and the tenant.
 func (in *Input) common(f *jsonx.Fields) {
 	if branch, ok := f.Text("branch"); ok {

@@ -94,7 +94,8 @@ type Found struct {
 type SearchAnswer struct {
 	Mode     SearchMode
 	Hits     []Found
-	Entities []string // that the hits speak of, each once
+	Entities []string    // that the hits speak of, each once
+	Time     *SearchTime // the time that the question names; nil = none, or as_of was given
 	// Corpus is how many facts the rarity of a word was judged by.
 	Corpus  int
 	scanned int
@@ -130,12 +131,18 @@ func (s *Service) find(r *reading, q *SearchQuery) (*SearchAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	when := r.asked(q)
 	near, err := r.near(q.Seeds)
 	if err != nil {
 		return nil, err
 	}
-	answer := &SearchAnswer{Mode: q.Mode}
+	answer := &SearchAnswer{Mode: s.searchMode(r, q), Time: when}
 	query := s.searchQuery(r, q, near)
+	query.Mode = answer.Mode
+	if when != nil {
+		query.Text = q.Question[:when.start] + " " + q.Question[when.end:]
+		when.narrow(&query.Filter)
+	}
 	var hits []search.Hit
 	for _, scope := range scopes {
 		got, err := s.indexes.Search(r.ctx, scope, r.view, query)
@@ -161,6 +168,7 @@ func (s *Service) relevance(r *reading, q *SearchQuery, facts []fact.Fact) ([]Fo
 		return nil, err
 	}
 	query := s.searchQuery(r, q, near)
+	query.Mode = s.searchMode(r, q)
 	scorers := map[string]*search.Scorer{}
 	list := make([]Found, len(facts))
 	for i := range facts {
@@ -283,7 +291,7 @@ func (r *reading) searchFilter(q *SearchQuery) search.Filter {
 	}
 	switch {
 	case q.StatusGiven:
-		f.Statuses = q.Statuses
+		f.Statuses, f.StatusGiven = q.Statuses, true
 	case r.at.AsOf.Given():
 		f.Statuses = f.Statuses.With(fact.Superseded)
 		if q.IncludeRetracted {

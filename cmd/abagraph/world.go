@@ -127,7 +127,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 		"server": {serveCommand(a), mcpCommand(a), configCommand(a), opsCommand(a), embeddingsCommand(a)},
 		"facts": {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a), explainCommand(a), changesCommand(a),
 			factcheckCommand(a), consolidateCommand(a), pageCommand(a)},
-		"graph": {walkCommand(a), pathCommand(a), graphCommand(a)},
+		"graph": {searchCommand(a), walkCommand(a), pathCommand(a), graphCommand(a)},
 		"files": {importCommand(a), exportCommand(a)},
 		"about": {initCommand(a), connectCommand(a), agentCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},
 	} {

@@ -18,10 +18,13 @@ const (
 	parts
 )
 
+var partNames = [parts]string{"lexical", "words", "graph"}
+
 // clause is one term that documents are scored by.
 type clause struct {
 	part   part
 	word   string // of the question
+	found  string // the word itself, or one that is used like it
 	term   string
 	list   *postings
 	cosine float64
@@ -80,7 +83,7 @@ func (x *Index) prepare(q *Query) *plan {
 	if q.Mode != Vector {
 		for i := range list {
 			a := &list[i]
-			p.add(partLexical, a.word, a.term, 1, a.weight())
+			p.add(partLexical, a.word, a.word, a.term, 1, a.weight())
 		}
 	}
 	if q.Mode != Lexical && q.Words != nil {
@@ -102,13 +105,13 @@ func (p *plan) place(near []Near) {
 }
 
 // add adds a clause for a term that the corpus has.
-func (p *plan) add(of part, word, term string, cosine, weight float64) {
+func (p *plan) add(of part, word, found, term string, cosine, weight float64) {
 	list := p.x.terms.find(term)
 	df := p.frequency(list)
 	if df == 0 {
 		return
 	}
-	p.clauses = append(p.clauses, clause{part: of, word: word, term: term, list: list, cosine: cosine, weight: weight * rarity(df, p.count)})
+	p.clauses = append(p.clauses, clause{part: of, word: word, found: found, term: term, list: list, cosine: cosine, weight: weight * rarity(df, p.count)})
 }
 
 // The words that an expansion takes over: so many for each word of the question,
@@ -127,12 +130,12 @@ func (p *plan) expand(list []asked, table *words.Table) {
 		if i, there := at[term]; there {
 			if c := &p.clauses[i]; cosine > c.cosine {
 				c.weight *= math.Pow(cosine/c.cosine, expansionPower)
-				c.cosine, c.word = cosine, a.word
+				c.cosine, c.word, c.found = cosine, a.word, word
 			}
 			return false
 		}
 		n := len(p.clauses)
-		p.add(partWords, a.word, term, cosine, a.weight()*math.Pow(cosine, expansionPower))
+		p.add(partWords, a.word, word, term, cosine, a.weight()*math.Pow(cosine, expansionPower))
 		if len(p.clauses) > n {
 			at[term] = n
 		}

@@ -43,8 +43,9 @@ func shown(s string) string {
 // Filter says which documents may be answered, and at what point of both times
 // (C-20 to C-22).
 type Filter struct {
-	Moment   Moment
-	Statuses fact.StatusSet
+	Moment      Moment
+	Statuses    fact.StatusSet
+	StatusGiven bool // the statuses were named, and are no kind of read's default
 	// From and Until are the window that the valid time must overlap; From is
 	// NoInstant where it may be any.
 	From, Until fact.Instant
@@ -103,9 +104,10 @@ type Why struct {
 
 // Match is a term of a document that a word of the question met.
 type Match struct {
+	Part   string  // lexical or words
 	Word   string  // as asked
-	Term   string  // as found; another one where the word table led to it
-	Cosine float64 // 1 for the word itself
+	Found  string  // the word that met: another one where the word table led to it
+	Cosine float64 // of the two; 1 for the word itself
 	Gain   float64 // what it gave to the score
 }
 

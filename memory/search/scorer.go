@@ -95,7 +95,7 @@ func (s *Scorer) Score(f *fact.Fact) (float64, Why) {
 }
 
 func (c *clause) match(gain float64) Match {
-	return Match{Word: c.word, Term: c.term, Cosine: c.cosine, Gain: gain}
+	return Match{Part: partNames[c.part], Word: c.word, Found: c.found, Cosine: c.cosine, Gain: gain}
 }
 
 // shiftSum is what every fused score is lower by.
