@@ -113,7 +113,7 @@ func docOf(f *fact.Fact) plainDoc {
 type plainSearch struct {
 	docs    []plainDoc
 	average float64
-	parts   [2]map[string]float64 // term → cosine² or 1, times what the word counts for
+	parts   [2]map[string]float64 // term → weight
 	order   [2][]string
 	scale   [2]float64
 	shift   float64
@@ -149,7 +149,7 @@ func newPlainSearch(corpus []fact.Fact, question string, mode memory.SearchMode,
 	}
 	if mode != memory.VectorSearch {
 		for _, t := range asked {
-			p.want(0, t.Term, weight(t.Word))
+			p.want(0, t.Term, weight(t.Word), math.Inf(1))
 		}
 	}
 	if mode != memory.LexicalSearch && table != nil {
@@ -161,10 +161,12 @@ func newPlainSearch(corpus []fact.Fact, question string, mode memory.SearchMode,
 	return p
 }
 
-func (p *plainSearch) want(part int, term string, weight float64) bool {
+// want has a term counted in a part, by the greater of its weights.
+func (p *plainSearch) want(part int, term string, weight, most float64) bool {
 	if p.frequency(term) == 0 {
 		return false
 	}
+	weight *= min(p.rarity(term), most)
 	if old, there := p.parts[part][term]; there {
 		p.parts[part][term] = max(old, weight)
 		return false
@@ -177,16 +179,20 @@ func (p *plainSearch) want(part int, term string, weight float64) bool {
 func (p *plainSearch) expand(asked []search.Term, table *words.Table, weight func(string) float64) {
 	for _, t := range asked {
 		if _, known := table.Rank(t.Word); known {
-			p.want(1, search.Terms(t.Word)[0].Term, weight(t.Word))
+			p.want(1, t.Term, weight(t.Word), math.Inf(1))
 		}
 	}
 	for _, t := range asked {
 		if dull[t.Word] {
 			continue
 		}
+		factor, most := 1.0, math.Inf(1)
+		if p.frequency(t.Term) > 0 {
+			factor, most = 0.5, p.rarity(t.Term)
+		}
 		n := 0
 		for _, near := range table.Neighbours(t.Word) {
-			if cut := search.Terms(near.Word); n < 12 && !search.Common(near.Word) && len(cut) == 1 && p.want(1, cut[0].Term, near.Cosine*near.Cosine) {
+			if cut := search.Terms(near.Word); n < 12 && len(cut) == 1 && !search.Common(near.Word) && p.want(1, cut[0].Term, factor*near.Cosine*near.Cosine, most) {
 				n++
 			}
 		}
@@ -205,7 +211,7 @@ func (p *plainSearch) frequency(term string) int {
 
 func (p *plainSearch) rarity(term string) float64 {
 	df := float64(p.frequency(term))
-	return math.Log1p((float64(len(p.docs)) - df + 0.5) / (df + 0.5))
+	return 1 + math.Log1p((float64(len(p.docs))-df+0.5)/(df+0.5))
 }
 
 func (p *plainSearch) standardise() {
@@ -213,7 +219,7 @@ func (p *plainSearch) standardise() {
 		mean, spread := 0.0, 0.0
 		for _, term := range p.order[part] {
 			share := float64(p.frequency(term)) / float64(len(p.docs))
-			w := p.parts[part][term] * p.rarity(term)
+			w := p.parts[part][term]
 			mean += w * share
 			spread += w * w * share * (1 - share)
 		}
@@ -231,7 +237,7 @@ func (p *plainSearch) score(f *fact.Fact) (score float64, ok bool) {
 		for _, term := range p.order[part] {
 			if n := min(d.counts[term], 255); n > 0 {
 				ok = true
-				score += p.scale[part] * p.parts[part][term] * p.rarity(term) * n * 2.2 / (n + 1.2*(0.25+0.75*d.length/p.average))
+				score += p.scale[part] * p.parts[part][term] * n * 2.2 / (n + 1.2*(0.6+0.4*d.length/p.average))
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func (x *Index) prepare(q *Query) *plan {
 	if q.Mode != Vector {
 		for i := range list {
 			a := &list[i]
-			p.add(partLexical, a.word, a.word, a.term, 1, a.weight())
+			p.add(clause{part: partLexical, word: a.word, found: a.word, term: a.term, cosine: 1}, a.weight(), math.Inf(1))
 		}
 	}
 	if q.Mode != Lexical && q.Words != nil {
@@ -104,65 +104,84 @@ func (p *plan) place(near []Near) {
 	slices.SortFunc(p.near, func(a, b nearDoc) int { return cmp.Compare(a.ord, b.ord) })
 }
 
-// add adds a clause for a term that the corpus has.
-func (p *plan) add(of part, word, found, term string, cosine, weight float64) {
-	list := p.x.terms.find(term)
-	df := p.frequency(list)
+// add adds a clause for a term that the corpus has. Of a term that there is one
+// for already, the heavier counts. It tells whether there is a new one.
+func (p *plan) add(c clause, weight, most float64) bool {
+	c.list = p.x.terms.find(c.term)
+	df := p.frequency(c.list)
 	if df == 0 {
-		return
+		return false
 	}
-	p.clauses = append(p.clauses, clause{part: of, word: word, found: found, term: term, list: list, cosine: cosine, weight: weight * rarity(df, p.count)})
-}
-
-// The words that an expansion takes over: so many for each word of the question,
-// each counting by its cosine to this power.
-const (
-	maxExpansions  = 12
-	expansionPower = 2
-)
-
-// expand adds the words that are used like those of the question. A term that
-// several of them lead to counts once, by the nearest.
-func (p *plan) expand(list []asked, table *words.Table) {
-	at := map[string]int{}
-	add := func(a *asked, word string, cosine float64) bool {
-		term := stemmed(word)
-		if i, there := at[term]; there {
-			if c := &p.clauses[i]; cosine > c.cosine {
-				c.weight *= math.Pow(cosine/c.cosine, expansionPower)
-				c.cosine, c.word, c.found = cosine, a.word, word
+	c.weight = weight * min(rarity(df, p.count), most)
+	for i := range p.clauses {
+		if old := &p.clauses[i]; old.part == c.part && old.term == c.term {
+			if c.weight > old.weight {
+				*old = c
 			}
 			return false
 		}
-		n := len(p.clauses)
-		p.add(partWords, a.word, word, term, cosine, a.weight()*math.Pow(cosine, expansionPower))
-		if len(p.clauses) > n {
-			at[term] = n
+	}
+	p.clauses = append(p.clauses, c)
+	return true
+}
+
+// How the words count that are used like one of the question: at most so many for
+// each, by their cosine to this power, and less where the facts use the word
+// itself.
+const (
+	maxExpansions  = 12
+	expansionPower = 2
+	expansionUsed  = 0.5
+)
+
+// expand adds the words of the question that the table has, and those that are
+// used like them. None counts as rarer than the word that it stands for.
+func (p *plan) expand(list []asked, table *words.Table) {
+	for i := range list {
+		a := &list[i]
+		if _, known := table.Rank(a.word); known {
+			p.add(clause{part: partWords, word: a.word, found: a.word, term: a.term, cosine: 1}, a.weight(), math.Inf(1))
 		}
-		return len(p.clauses) > n
 	}
 	for i := range list {
-		if _, known := table.Rank(list[i].word); known {
-			add(&list[i], list[i].word, 1)
-		}
-	}
-	for i := range list {
-		if list[i].english {
-			continue
-		}
-		n := 0
-		for _, near := range table.Neighbours(list[i].word) {
-			if n == maxExpansions {
-				break
-			}
-			if !common[near.Word] && add(&list[i], near.Word, near.Cosine) {
-				n++
-			}
+		if !list[i].english {
+			p.expandWord(&list[i], table)
 		}
 	}
 }
 
-func stemmed(word string) string { return string(stem([]byte(word))) }
+func (p *plan) expandWord(a *asked, table *words.Table) {
+	weight, most := 1.0, math.Inf(1)
+	if df := p.frequency(p.x.terms.find(a.term)); df > 0 {
+		weight, most = expansionUsed, rarity(df, p.count)
+	}
+	n := 0
+	for _, near := range table.Neighbours(a.word) {
+		if n == maxExpansions {
+			return
+		}
+		if common[near.Word] {
+			continue
+		}
+		c := clause{part: partWords, word: a.word, found: near.Word, term: single(near.Word), cosine: near.Cosine}
+		if p.add(c, weight*math.Pow(near.Cosine, expansionPower), most) {
+			n++
+		}
+	}
+}
+
+// single returns the term of a word of the table; "" where a text would be cut
+// into several, or into none.
+func single(word string) string {
+	term := ""
+	n := 0
+	t := tokenizer{emit: func(k token) { term, n = string(k.term), n+1 }}
+	t.text(word)
+	if n != 1 {
+		return ""
+	}
+	return term
+}
 
 // standardise works out what each part's score would be on average, and how far
 // it would spread, if its terms fell into the documents independently: that is

@@ -112,16 +112,18 @@ type Match struct {
 }
 
 // The constants of BM25: how soon further occurrences of a term stop counting,
-// and how much long documents are held back.
+// and how much long documents are held back. Facts are short, and most of what
+// makes one longer is no reason to doubt it.
 const (
 	saturation = 1.2
-	lengthBias = 0.75
+	lengthBias = 0.4
 )
 
 // rarity is BM25's inverse document frequency of a term that df of count
-// documents have; it is never negative.
+// documents have, and 1 more: what most facts say, as a predicate does, still
+// tells which of one entity's facts is meant.
 func rarity(df, count int) float64 {
-	return math.Log1p((float64(count-df) + 0.5) / (float64(df) + 0.5))
+	return 1 + math.Log1p((float64(count-df)+0.5)/(float64(df)+0.5))
 }
 
 // impact is what a term gives for its frequency in a document.
