@@ -96,8 +96,8 @@ func whyText(w *Why) string {
 	for i := range w.Matches {
 		m := &w.Matches[i]
 		text := m.Word
-		if m.Term != m.Word && m.Cosine < 1 {
-			text += "~" + m.Term + " " + strconv.FormatFloat(m.Cosine, 'f', 2, 64)
+		if m.Found != m.Word && m.Cosine < 1 {
+			text += "~" + m.Found + " " + strconv.FormatFloat(m.Cosine, 'f', 2, 64)
 		}
 		if named[text] {
 			continue

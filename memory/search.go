@@ -113,7 +113,7 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 		return nil, Meta{}, err
 	}
 	defer r.close()
-	answer, err := s.find(r, q)
+	answer, err := s.findAt(r, q, r.asked(q))
 	if err != nil {
 		return nil, r.meta, err
 	}
@@ -125,13 +125,17 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 	return answer, r.meta, nil
 }
 
-// find searches in a state that is open.
+// find searches in a state that is open, at its point of both times, whatever time
+// the question names.
 func (s *Service) find(r *reading, q *SearchQuery) (*SearchAnswer, error) {
+	return s.findAt(r, q, nil)
+}
+
+func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchAnswer, error) {
 	scopes, err := r.searchScopes()
 	if err != nil {
 		return nil, err
 	}
-	when := r.asked(q)
 	near, err := r.near(q.Seeds)
 	if err != nil {
 		return nil, err
