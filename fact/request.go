@@ -9,7 +9,7 @@ const MaxTransactRows = 10_000
 
 // Request is one write, ready to be proposed: everything that is not a pure
 // function of the state has been decided (ids, threshold, masked text, vectors).
-// Just one of Write, Registry, Purge and Vectors is set.
+// Just one of Write, Registry, Purge, Vectors and Branching is set.
 type Request struct {
 	Tenant    string // whose data; "" = ownerless
 	Branch    string
@@ -22,6 +22,8 @@ type Request struct {
 	Registry *TenantChange
 	Purge    *Purge
 	Vectors  *Vectors
+	// Branching makes or closes a branch; Branch is not looked at.
+	Branching *BranchChange
 }
 
 // Idempotency names a write that may be retried (C-31). A key is unique per

@@ -24,6 +24,8 @@ type Result struct {
 	Tenant *TenantRecord
 	Key    *Key
 	Purged uint64
+	// Branching is what became of a change to the branches.
+	Branching *BranchResult
 }
 
 // AssertResult is what became of one assert.

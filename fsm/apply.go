@@ -167,6 +167,9 @@ func (l *ledger) judge(req *fact.Request, now fact.Instant) (*fact.Result, []met
 	case req.Vectors != nil:
 		res, err := l.setVectors(req, now)
 		return res, nil, err
+	case req.Branching != nil:
+		res, err := l.branching(req, now)
+		return res, nil, err
 	default:
 		res, err := l.purge(req, now)
 		return res, nil, err

@@ -22,6 +22,7 @@ type collector struct {
 	others    int  // the weight of the facts before them
 	countOnly bool // counts facts and keeps none
 	count     int
+	visit     func(*fact.Fact) // gets each fact instead
 	// horizon is the first tx that some tenant has more of than it could give;
 	// a page may not reach it.
 	horizon uint64
@@ -50,6 +51,10 @@ func (c *collector) begin() {
 func (c *collector) add(f *fact.Fact) {
 	if c.countOnly {
 		c.count++
+		return
+	}
+	if c.visit != nil {
+		c.visit(f)
 		return
 	}
 	c.facts = append(c.facts, *f)

@@ -31,19 +31,38 @@ func (v *View) Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) b
 		return nil
 	}
 	for _, tenant := range tenants {
-		s := space{tenant, q.Scope.Branch}
-		more, err := v.eachRow(s, sel, step, visit)
-		if err != nil || !more {
+		sheets, err := v.pile(space{tenant, q.Scope.Branch}, sel)
+		if err != nil {
 			return err
 		}
-		if !sel.past {
-			continue
-		}
-		if more, err = v.eachVersion(s, sel, step, visit); err != nil || !more {
-			return err
+		for i := range sheets {
+			if more, err := v.eachIn(sheets, i, step, visit); err != nil || !more {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// eachIn visits the facts of one layer that none above it has.
+func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
+	sh := &sheets[i]
+	show := visit
+	var failed error
+	if i > 0 {
+		show = func(f *fact.Fact) bool {
+			var hidden bool
+			if hidden, failed = v.hidden(sheets[:i], f.ID); failed != nil {
+				return false
+			}
+			return hidden || visit(f)
+		}
+	}
+	more, err = v.eachRow(sh.space, sh.sel, step, show)
+	if more && err == nil && sh.sel.past {
+		more, err = v.eachVersion(sh.space, sh.sel, step, show)
+	}
+	return more, errors.Join(err, failed)
 }
 
 // eachRow visits the rows of a branch that a read sees and accepts. step is
@@ -81,11 +100,11 @@ func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fa
 var errEnough = errors.New("enough")
 
 func (v *View) eachVersion(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
-	err = scanVersions(v.snap, s.prefix(famVersion), sel.recorded, func(axis byte, w *version) error {
+	err = v.replaced(s.prefix(famVersion), sel, func(w *version) error {
 		if err := step(); err != nil {
 			return err
 		}
-		if !sel.onAxis(axis, w) || !sel.saw(w) || !sel.mayAccept(w) {
+		if !sel.mayAccept(w) {
 			return nil
 		}
 		now, err := readFact(v.snap, s, w.id)
@@ -111,14 +130,14 @@ func (v *View) IsSubject(ctx context.Context, scope fact.Scope, name string, at 
 		return false, err
 	}
 	for _, tenant := range tenants {
-		there, err := has(v.snap, space{tenant, scope.Branch}.marker(name))
+		there, current, err := v.marked(space{tenant, scope.Branch}, name)
 		if err != nil {
 			return false, err
 		}
 		if !there {
 			continue
 		}
-		if !at.Past() {
+		if current && !at.Past() {
 			return true, nil
 		}
 		past := at
@@ -135,4 +154,21 @@ func (v *View) IsSubject(ctx context.Context, scope fact.Scope, name string, at 
 		}
 	}
 	return false, nil
+}
+
+// marked reports whether a branch, or what it inherits from, ever had a subject,
+// and whether its marker is of the present itself.
+func (v *View) marked(s space, subject string) (there, current bool, err error) {
+	there, err = has(v.snap, s.marker(subject))
+	if s.branch == fact.MainBranch || err != nil {
+		return there, true, err
+	}
+	layers, err := lineage(s, v.branch)
+	for _, a := range layers {
+		if there || err != nil {
+			break
+		}
+		there, err = has(v.snap, a.space.marker(subject))
+	}
+	return there, false, err
 }

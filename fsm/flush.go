@@ -46,6 +46,12 @@ func (l *ledger) flush() error {
 func (l *ledger) moved() ([]*row, error) {
 	rows := make([]*row, 0, len(l.order))
 	for _, r := range l.order {
+		if done, err := l.flushInherited(r); done || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if r.gone && r.orig == nil || !r.gone && r.orig != nil && r.f.Tx == r.orig.Tx {
 			continue // it came and went, or its change was undone
 		}
@@ -170,7 +176,7 @@ func (l *ledger) flushVersions(r *row) error {
 	if r.gone {
 		return nil
 	}
-	for i := range r.past {
+	for i := r.own(); i < len(r.past); i++ {
 		f, end := &r.past[i], r.ends[i]
 		l.tail = appendPast(l.tail[:0], f, end)
 		k := appendVersion(l.key(r.space, famVersion), f, axisRecorded, f.VersionAt, end.at+1)
@@ -216,7 +222,7 @@ func (l *ledger) flushEvents() error {
 		if e.op == 0 || e.row.purged {
 			continue // purged later in the same call
 		}
-		key := appendUint(appendUint(l.key(e.space.shared(), famEvent), e.tx), uint64(e.n))
+		key := appendUint(appendUint(l.key(e.space.told(), famEvent), e.tx), uint64(e.n))
 		if err := l.set(key, e.bytes); err != nil {
 			return err
 		}

@@ -168,12 +168,12 @@ func (t *line) after(l *ledger) *hotLine {
 	}
 	e := &hotLine{long: t.long, closedBy: t.closedBy, certain: t.certain, buckets: t.buckets, bucketed: t.bucketed}
 	for i := range t.active {
-		if _, changed := l.rows[t.active[i].ID]; !changed {
+		if l.changed(t.key.space, t.active[i].ID) == nil {
 			e.active = append(e.active, t.active[i])
 		}
 	}
 	for _, r := range t.changed {
-		if r.gone {
+		if r.gone || r.untouched() {
 			continue
 		}
 		switch r.f.Status {

@@ -33,7 +33,9 @@ func (r *reading) hot() (bool, error) {
 		for i := range e.active {
 			r.into.scanned++
 			if sel.accepts(&e.active[i]) {
-				r.into.add(&e.active[i])
+				if err := r.add(&e.active[i]); err != nil {
+					return false, err
+				}
 			}
 		}
 	}
@@ -74,7 +76,9 @@ func (r *reading) buckets(mask uint16) error {
 				return err
 			}
 			if r.sel.accepts(&f) {
-				r.into.add(&f)
+				if err := r.add(&f); err != nil {
+					return err
+				}
 			}
 		}
 		if err := it.Error(); err != nil {

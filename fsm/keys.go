@@ -46,13 +46,16 @@ const (
 	famVersion   = 'V' // subject, predicate, axis, bucket, start, end, id, tx → past version
 	famVector    = 'W' // tx, statement, model, dimension → the vector that was set at the tx
 	famVectorOf  = 'U' // statement, model, dimension → that tx
+	famForked    = 'G' // id → tx : since when the branch has, or had, a row of its own for an inherited fact
 )
 
-// Families of a tenant's data that no branch owns.
+// Families of a tenant's data that no branch owns. Those of events and expiries
+// belong to main: what is told of another branch lies on it.
 const (
 	famEvent      = 'X' // tx, n → event
-	famDue        = 'D' // instant, id → ""
+	famDue        = 'D' // instant, id, the branch unless it is main → ""
 	famExpired    = 'E' // subject, tx, n → "" : the events of its facts that expired
+	famBranch     = 'B' // name → fact.Branch
 	famOutcome    = 'I' // hash of (key, method, path) → outcome
 	famOutcomeAge = 'J' // record time, the same hash → ""
 )
@@ -204,6 +207,14 @@ func (s space) appendPrefix(k []byte, family byte) []byte {
 // shared is the keyspace of what no branch of the tenant owns.
 func (s space) shared() space { return space{tenant: s.tenant} }
 
+// told is the keyspace of what is told of the branch.
+func (s space) told() space {
+	if s.branch == fact.MainBranch {
+		return s.shared()
+	}
+	return s
+}
+
 // tenantPrefix is the prefix of everything that a tenant has.
 func tenantPrefix(tenant string) []byte {
 	return appendString([]byte{spaceTenant}, tenant)
@@ -310,16 +321,34 @@ func versionOf(k []byte) (id fact.ID, tx uint64) {
 	return idAtEnd(k[:len(k)-8]), binary.BigEndian.Uint64(k[len(k)-8:])
 }
 
-func (s space) events(tx uint64) []byte { return appendUint(s.shared().prefix(famEvent), tx) }
+func (s space) events(tx uint64) []byte { return appendUint(s.told().prefix(famEvent), tx) }
 
 // expiries is the prefix of the places where a subject's expired facts are told.
 func (s space) expiries(subject string) []byte {
-	return appendString(s.shared().prefix(famExpired), subject)
+	return appendString(s.told().prefix(famExpired), subject)
 }
 
 func (s space) due(at fact.Instant, id fact.ID) []byte {
-	return append(appendTime(s.shared().prefix(famDue), at), id[:]...)
+	k := append(appendTime(s.shared().prefix(famDue), at), id[:]...)
+	if s.branch == fact.MainBranch {
+		return k
+	}
+	return append(k, s.branch...)
 }
+
+// dueOf parses whose row a due key names: what follows its family and instant.
+func dueOf(rest []byte) (branch string, id fact.ID) {
+	copy(id[:], rest)
+	if len(rest) == len(id) {
+		return fact.MainBranch, id
+	}
+	return string(rest[len(id):]), id
+}
+
+func (s space) forked(id fact.ID) []byte { return append(s.prefix(famForked), id[:]...) }
+
+// record is the key of the branch's own record.
+func (s space) record() []byte { return append(s.shared().prefix(famBranch), s.branch...) }
 
 func (s space) outcome(hash [32]byte) []byte {
 	return append(s.shared().prefix(famOutcome), hash[:]...)

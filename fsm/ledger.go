@@ -18,8 +18,9 @@ type ledger struct {
 	batch *pebble.Batch
 	state state
 
-	rows   map[fact.ID]*row // every row that was changed in this call
-	order  []*row           // the same, in the order of their first change
+	rows   map[fact.ID]*row // every row that was changed in this call on a main branch
+	forks  map[forkKey]*row // those on other branches: one id may lie on several
+	order  []*row           // both, in the order of their first change
 	lines  map[lineKey]*line
 	events []pendingEvent
 
@@ -35,7 +36,9 @@ type ledger struct {
 	purged   bool
 	told     int // the weight of the facts in the events of this call
 
-	buf, tail []byte // for the keys and values that flush builds
+	buf, tail []byte                 // for the keys and values that flush builds
+	branches  map[space]*fact.Branch // what the call knows of branches
+	times     []fact.Instant         // the record time of each tx of this call
 }
 
 // row is one fact that this call changes.
@@ -50,6 +53,10 @@ type row struct {
 	gone  bool         // deleted, or never made because its request was refused
 	// purged marks a deleted row of which not even events remain.
 	purged bool
+	// inherited marks a row of a branch that was its parent's until this call;
+	// forked is the tx that made it the branch's own, once the row is gone.
+	inherited bool
+	forked    uint64
 }
 
 // versionEnd is the tx and the times at which a version was replaced.
@@ -84,7 +91,7 @@ type line struct {
 func (m *Machine) newLedger() *ledger {
 	return &ledger{
 		m: m, base: m.db, batch: m.db.NewBatch(), state: m.state,
-		rows: make(map[fact.ID]*row), lines: make(map[lineKey]*line),
+		rows: make(map[fact.ID]*row), forks: make(map[forkKey]*row), lines: make(map[lineKey]*line),
 		known: make(map[space]*spaceMemo), outcomes: make(map[space]*outcomeMemo),
 		dropped: make(map[outcomeKey]bool), registry: make(map[string][]byte),
 	}
@@ -210,7 +217,7 @@ func (l *ledger) overlapping(t *line, from, until fact.Instant) ([]*row, error) 
 	var found []*row
 	weight := 0
 	take := func(f *fact.Fact) error {
-		if _, changed := l.rows[f.ID]; changed || f.ValidFrom >= until || f.ValidUntil <= from || f.ValidFrom >= f.ValidUntil {
+		if l.changed(t.key.space, f.ID) != nil || f.ValidFrom >= until || f.ValidUntil <= from || f.ValidFrom >= f.ValidUntil {
 			return nil
 		}
 		if weight += f.Weight(); weight > fact.MaxTxBytes {
@@ -245,6 +252,12 @@ func (l *ledger) overlapping(t *line, from, until fact.Instant) ([]*row, error) 
 		if !r.gone && (r.f.Status == fact.Active || r.f.Status == fact.Superseded) &&
 			r.f.ValidFrom < until && r.f.ValidUntil > from && r.f.ValidFrom < r.f.ValidUntil {
 			found = append(found, r)
+		}
+	}
+	if t.key.space.branch != fact.MainBranch {
+		var err error
+		if found, err = l.inheritSpan(t, found, from, until); err != nil {
+			return nil, err
 		}
 	}
 	if weightOf(found) > fact.MaxTxBytes {
@@ -287,7 +300,7 @@ func (l *ledger) statements(t *line, object fact.Object, source *string, from fa
 			return nil, err
 		}
 		for _, id := range ids {
-			if _, changed := l.rows[id]; changed {
+			if l.changed(t.key.space, id) != nil {
 				continue
 			}
 			f, err := readFact(l.base, t.key.space, id)
@@ -302,6 +315,12 @@ func (l *ledger) statements(t *line, object fact.Object, source *string, from fa
 	for _, r := range t.changed {
 		if !r.gone && (!from.Given() || r.f.StatedFrom == from) {
 			found = append(found, r)
+		}
+	}
+	if t.key.space.branch != fact.MainBranch {
+		var err error
+		if found, err = l.inheritStatements(t, found, object, source, from); err != nil {
+			return nil, err
 		}
 	}
 	same := found[:0]
@@ -325,7 +344,7 @@ func (l *ledger) candidates(t *line) ([]*row, error) {
 		none := true
 		err := l.scan(t, fact.Candidate, fact.NoInstant, fact.Forever, func(f *fact.Fact) error {
 			none = false
-			if _, changed := l.rows[f.ID]; !changed {
+			if l.changed(t.key.space, f.ID) == nil {
 				found = append(found, &row{space: t.key.space, f: *f, orig: f})
 			}
 			return nil
@@ -338,6 +357,12 @@ func (l *ledger) candidates(t *line) ([]*row, error) {
 	for _, r := range t.changed {
 		if !r.gone && r.f.Status == fact.Candidate {
 			found = append(found, r)
+		}
+	}
+	if t.key.space.branch != fact.MainBranch {
+		var err error
+		if found, err = l.inheritCandidates(t, found); err != nil {
+			return nil, err
 		}
 	}
 	sortRows(found)
@@ -362,13 +387,16 @@ func (l *ledger) idsUnder(prefix []byte) ([]fact.ID, error) {
 
 // find returns the row of an id, or nil.
 func (l *ledger) find(s space, id fact.ID) (*row, error) {
-	if r := l.rows[id]; r != nil {
+	if r := l.changed(s, id); r != nil {
 		if r.gone || r.space != s {
 			return nil, nil
 		}
 		return r, nil
 	}
 	f, err := readFact(l.base, s, id)
+	if err == nil && f == nil && s.branch != fact.MainBranch {
+		return l.inheritFact(s, id)
+	}
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -397,10 +425,14 @@ func readFact(r pebble.Reader, s space, id fact.ID) (*fact.Fact, error) {
 
 // adopt registers a row as changed by this call.
 func (l *ledger) adopt(r *row) {
-	if l.rows[r.f.ID] == r {
+	if l.changed(r.space, r.f.ID) == r {
 		return
 	}
-	l.rows[r.f.ID] = r
+	if r.space.branch == fact.MainBranch {
+		l.rows[r.f.ID] = r
+	} else {
+		l.forks[forkKey{r.space, r.f.ID}] = r
+	}
 	l.order = append(l.order, r)
 	t := l.line(lineKey{r.space, r.f.Subject, r.f.Predicate})
 	t.changed = append(t.changed, r)

@@ -14,31 +14,37 @@ import (
 // Fact returns a fact of whatever status, with the pieces of its statement,
 // itself included, by valid_from (C-16).
 func (v *View) Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error) {
-	s, f, err := v.locate(scope, id)
-	if err != nil {
-		return nil, err
-	}
 	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
 	if sel.past {
 		if err := v.pin(ctx, sel); err != nil {
 			return nil, err
 		}
 	}
-	var own *fact.Fact
-	pieces := &firsts{limit: fact.MaxLimit, compare: compareStart}
-	err = v.eachPiece(ctx, s, f, func(now *fact.Fact) error {
-		p, err := v.seen(s, now, sel)
-		if err != nil || p == nil {
-			return err
-		}
-		pieces.add(p)
-		if p.ID == id {
-			own = p
-		}
-		return nil
-	})
+	sheets, f, err := v.locate(scope, id, sel)
 	if err != nil {
 		return nil, err
+	}
+	var own *fact.Fact
+	pieces := &firsts{limit: fact.MaxLimit, compare: compareStart}
+	for i := range sheets {
+		sh := &sheets[i]
+		err = v.eachPiece(ctx, sh.space, f, func(now *fact.Fact) error {
+			p, err := v.seen(sh.space, now, sh.sel)
+			if err != nil || p == nil {
+				return err
+			}
+			if hidden, err := v.hidden(sheets[:i], p.ID); hidden || err != nil {
+				return err
+			}
+			pieces.add(p)
+			if p.ID == id {
+				own = p
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	if own == nil {
 		return nil, noFact(id)
@@ -57,8 +63,8 @@ func (v *View) seen(s space, f *fact.Fact, sel *selector) (*fact.Fact, error) {
 	}
 	var found *fact.Fact
 	prefix := s.versions(f.Subject, f.Predicate, axisRecorded)
-	err := scanVersions(v.snap, prefix[:len(prefix)-1], sel.recorded, func(axis byte, w *version) error {
-		if w.id == f.ID && sel.onAxis(axis, w) && sel.saw(w) {
+	err := v.replaced(prefix[:len(prefix)-1], sel, func(w *version) error {
+		if w.id == f.ID {
 			was := w.of(f)
 			found = &was
 		}
@@ -67,20 +73,25 @@ func (v *View) seen(s space, f *fact.Fact, sel *selector) (*fact.Fact, error) {
 	return found, err
 }
 
-// locate finds a fact by its id within a scope.
-func (v *View) locate(scope fact.Scope, id fact.ID) (space, *fact.Fact, error) {
+// locate finds a fact by its id within a scope, and the layers of its branch.
+func (v *View) locate(scope fact.Scope, id fact.ID, sel *selector) ([]sheet, *fact.Fact, error) {
 	tenants, err := v.tenants(scope)
 	if err != nil {
-		return space{}, nil, err
+		return nil, nil, err
 	}
 	for _, tenant := range tenants {
-		s := space{tenant, scope.Branch}
-		f, err := readFact(v.snap, s, id)
-		if err != nil || f != nil {
-			return s, f, err
+		sheets, err := v.pile(space{tenant, scope.Branch}, sel)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range sheets {
+			f, err := readFact(v.snap, sheets[i].space, id)
+			if err != nil || f != nil {
+				return sheets, f, err
+			}
 		}
 	}
-	return space{}, nil, noFact(id)
+	return nil, nil, noFact(id)
 }
 
 // eachPiece visits the current rows of a fact's statement. They share its
@@ -114,13 +125,18 @@ func (v *View) eachPiece(ctx context.Context, s space, f *fact.Fact, visit func(
 // History tells the life of a fact (C-58), in lists of at most limit rows each;
 // 0 = MaxLimit.
 func (v *View) History(ctx context.Context, scope fact.Scope, id fact.ID, limit int) (*fact.History, error) {
-	s, f, err := v.locate(scope, id)
+	sel := &selector{q: &fact.Query{At: fact.Present(fact.NoInstant)}}
+	sheets, f, err := v.locate(scope, id, sel)
 	if err != nil {
 		return nil, err
 	}
 	if limit <= 0 {
 		limit = fact.MaxLimit
 	}
+	if scope.Branch != fact.MainBranch {
+		return v.historyOf(ctx, scope.Branch, sheets, f, limit)
+	}
+	s := sheets[0].space
 	h := &fact.History{Fact: *f}
 	pieces := &firsts{limit: limit, compare: compareStart}
 	versions := &firsts{limit: limit, compare: func(a, b *fact.Fact) int {
@@ -201,13 +217,16 @@ func (v *View) Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity
 	var names []string
 	for _, tenant := range tenants {
 		taken := 0
-		err := eachSubject(v.snap, space{tenant, q.Scope.Branch}, q.After, func(subject string) (bool, error) {
-			if subject <= q.After {
-				return true, nil
-			}
+		s := space{tenant, q.Scope.Branch}
+		err := v.names(s, famTimeline, q.After, func(subject string) (bool, error) {
 			n, err := v.countFacts(ctx, q, tenant, subject)
 			if err != nil || n == 0 && (q.At.Past() || q.At.AsOf.Given()) {
 				return true, err
+			}
+			if n == 0 && s.branch != fact.MainBranch {
+				if there, err := v.any(ctx, s, fact.Query{Subject: subject, At: q.At}); !there {
+					return true, err
+				}
 			}
 			if _, seen := counts[subject]; !seen {
 				names = append(names, subject)
@@ -256,22 +275,14 @@ func (v *View) Predicates(ctx context.Context, scope fact.Scope, at fact.At, aft
 	var names []string
 	for _, tenant := range tenants {
 		taken := 0
-		var failed error
-		err := eachPredicate(v.snap, space{tenant, scope.Branch}, after, func(name string) bool {
+		err := v.names(space{tenant, scope.Branch}, famPredicate, after, func(name string) (bool, error) {
 			used, err := v.used(ctx, tenant, scope.Branch, name, at)
-			if err != nil {
-				failed = err
-				return false
-			}
 			if used {
 				names = append(names, name)
 				taken++
 			}
-			return taken < limit
+			return taken < limit, err
 		})
-		if failed != nil {
-			return nil, failed
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -283,7 +294,10 @@ func (v *View) Predicates(ctx context.Context, scope fact.Scope, at fact.At, aft
 
 func (v *View) used(ctx context.Context, tenant, branch, name string, at fact.At) (bool, error) {
 	if !at.Past() && !at.AsOf.Given() {
-		return true, nil
+		if branch == fact.MainBranch {
+			return true, nil
+		}
+		return v.any(ctx, space{tenant, branch}, fact.Query{Predicate: name, At: at})
 	}
 	page, err := v.Facts(ctx, &fact.Query{
 		Scope: fact.Scope{Tenant: tenant, Branch: branch}, Predicate: name, At: at, Limit: 1,

@@ -6,7 +6,7 @@ import "abagraph/fact"
 // machine stood, if the timeline is hot; ok is false where it is not, or the
 // query is of another kind, and a View must be asked. It touches no storage.
 func (m *Machine) Live(q *fact.Query) (page *fact.Page, at fact.Position, ok bool) {
-	if q.Scope.All || q.Subject == "" || q.Predicate == "" || q.StatusGiven || q.IncludeRetracted ||
+	if q.Scope.All || q.Scope.Branch != fact.MainBranch || q.Subject == "" || q.Predicate == "" || q.StatusGiven || q.IncludeRetracted ||
 		q.TxGtGiven || q.At.Past() || q.At.AsOf.Given() {
 		return nil, fact.Position{}, false
 	}

@@ -131,6 +131,15 @@ func plain(r *fact.Result) *fact.Result {
 		p.Asserts = append(p.Asserts, a)
 	}
 	p.Retracted = bareAll(r.Retracted)
+	if r.Branching != nil {
+		b := *r.Branching
+		b.Conflicts = nil
+		for _, c := range r.Branching.Conflicts {
+			c.Fact, c.With = bare(c.Fact), bareAll(c.With)
+			b.Conflicts = append(b.Conflicts, c)
+		}
+		p.Branching = &b
+	}
 	return &p
 }
 
@@ -205,7 +214,78 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 		t.Fatal(err)
 	}
 	want := r.Model.Stats(eq.Scope)
-	same(t, "stats", stats, want)
+	same(t, fmt.Sprintf("stats of %+v", eq.Scope), stats, want)
+	if r.Forks {
+		compareWhole(t, v, r)
+		compareBranches(t, v, r, eq.Scope.Tenant)
+	}
+}
+
+// compareBranches asks for the branches of a tenant, and what they change.
+func compareBranches(t *testing.T, v *fsm.View, r *model.Random, tenant string) {
+	t.Helper()
+	ctx := context.Background()
+	scope := fact.Scope{Tenant: tenant, Branch: fact.MainBranch}
+	list, err := v.Branches(ctx, &fact.BranchQuery{Scope: scope})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := r.Model.Branches(tenant)
+	same(t, "branches", list, want)
+	for i := range want {
+		diff, err := v.BranchDiff(ctx, scope, want[i].Name, r.Model.RecordedAt(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "diff of "+want[i].Name, plainDiff(diff), plainDiff(r.Model.Diff(tenant, want[i].Name)))
+	}
+}
+
+// compareWhole asks for all versions of a branch, and for the facts that were
+// asserted last, of which there are no more than all.
+func compareWhole(t *testing.T, v *fsm.View, r *model.Random) {
+	t.Helper()
+	ctx := context.Background()
+	q := r.Query()
+	q.Limit, q.TxGtGiven, q.At.KnownAt = 1<<20, false, fact.NoInstant
+	recent, err := v.Recent(ctx, q, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, fmt.Sprintf("recent facts of %+v", *q), bareAll(recent), bareAll(r.Model.Facts(q)))
+
+	scope := q.Scope
+	scope.All = false
+	var now []fact.Fact
+	var past []string
+	err = v.EachVersion(ctx, scope, func(f *fact.Fact) bool {
+		now = append(now, *f)
+		return true
+	}, func(w *fact.Version) bool {
+		past = append(past, fmt.Sprint(w.ID, w.Tx, w.Status, w.ValidFrom, w.ValidUntil, w.KnownAt))
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNow, replaced := r.Model.Whole(scope.Tenant, scope.Branch)
+	var want []string
+	for _, f := range replaced {
+		want = append(want, fmt.Sprint(f.ID, f.Tx, f.Status, f.ValidFrom, f.ValidUntil, f.VersionKnownAt))
+	}
+	for _, list := range [][]fact.Fact{now, wantNow} {
+		slices.SortFunc(list, func(a, b fact.Fact) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	}
+	slices.Sort(past)
+	slices.Sort(want)
+	same(t, fmt.Sprintf("every fact of %+v", scope), bareAll(now), bareAll(wantNow))
+	same(t, fmt.Sprintf("every version of %+v", scope), past, want)
+}
+
+func plainDiff(d *fact.BranchDiff) *fact.BranchDiff {
+	p := *d
+	p.Added, p.Changed, p.Removed, p.Replaced = bareAll(d.Added), bareAll(d.Changed), bareAll(d.Removed), bareAll(d.Replaced)
+	return &p
 }
 
 // compareEach asks for every fact of a query, in whatever order.
@@ -263,6 +343,22 @@ func TestEngineAnswersAsTheModel(t *testing.T) {
 			r := model.NewRandom(seed)
 			n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
 			for i := range 200 {
+				n.once(i, r)
+			}
+		})
+	}
+}
+
+// TestBranchesAnswerAsTheModel is the same with branches (C-55), and branches of
+// branches: the model copies what the engine overlays.
+func TestBranchesAnswerAsTheModel(t *testing.T) {
+	first, seeds := seedRange(t, 5)
+	for seed := first; seed < first+seeds; seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			r := model.NewRandomForks(seed)
+			n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
+			for i := range 150 {
 				n.once(i, r)
 			}
 		})

@@ -30,6 +30,7 @@ type outcome struct {
 	Tenant     string          `json:",omitempty"`
 	KeyID      string          `json:",omitempty"`
 	Purged     uint64          `json:",omitempty"`
+	Branching  *branchOutcome  `json:",omitempty"`
 }
 
 type refusedOutcome struct {
@@ -153,6 +154,9 @@ func outcomeOf(req *fact.Request, res *fact.Result, met []metGuard) *outcome {
 	if res.Key != nil {
 		o.Tenant, o.KeyID = res.Key.Tenant, res.Key.ID
 	}
+	if res.Branching != nil {
+		o.Branching = branchOutcomeOf(res.Branching)
+	}
 	return o
 }
 
@@ -172,6 +176,9 @@ func (l *ledger) rebuild(req *fact.Request, o *outcome) (*fact.Result, error) {
 		})
 	}
 	res.Retracted = at.facts(o.Retracted)
+	if o.Branching != nil {
+		at.branching(res, o.Branching)
+	}
 	if o.Tenant != "" {
 		at.registry(res, o)
 	}
@@ -189,7 +196,7 @@ type rebuilder struct {
 // fact returns a fact at the tx. One that was deleted since is answered by its
 // id alone: nothing of it is left.
 func (r *rebuilder) fact(id fact.ID) fact.Fact {
-	f, err := r.l.factAt(r.space, id, r.tx)
+	f, err := r.l.seenAt(r.space, id, r.tx)
 	if err != nil && r.err == nil {
 		r.err = err
 	}

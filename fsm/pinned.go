@@ -68,8 +68,11 @@ func (r *reading) addTouched(tx, last uint64, ids []fact.ID) error {
 		if err != nil {
 			return err
 		}
-		if was != nil && was.Tx == tx && r.sel.accepts(was) {
-			r.into.add(was)
+		if was == nil || was.Tx != tx || !r.sel.accepts(was) {
+			continue
+		}
+		if err := r.add(was); err != nil {
+			return err
 		}
 	}
 	return nil

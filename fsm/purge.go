@@ -26,7 +26,7 @@ func (l *ledger) purge(req *fact.Request, now fact.Instant) (*fact.Result, error
 	}
 	res := &fact.Result{Tx: l.state.Tx, RecordedAt: now}
 	for _, tenant := range tenants {
-		n, err := l.purgeTenant(space{tenant, req.Branch}, req.Purge)
+		n, err := l.purgeBranches(tenant, req.Purge)
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +76,23 @@ func dataTenants(r pebble.Reader) ([]string, error) {
 	return tenants, it.Error()
 }
 
+// purgeBranches erases on every branch of a tenant, closed ones included.
+func (l *ledger) purgeBranches(tenant string, p *fact.Purge) (uint64, error) {
+	branches, err := l.branchNames(tenant)
+	if err != nil {
+		return 0, err
+	}
+	var n uint64
+	for _, branch := range append([]string{fact.MainBranch}, branches...) {
+		more, err := l.purgeTenant(space{tenant, branch}, p)
+		if err != nil {
+			return 0, err
+		}
+		n += more
+	}
+	return n, nil
+}
+
 func (l *ledger) purgeTenant(s space, p *fact.Purge) (uint64, error) {
 	subjects, err := l.purgeSubjects(s, p)
 	if err != nil {
@@ -91,6 +108,11 @@ func (l *ledger) purgeTenant(s space, p *fact.Purge) (uint64, error) {
 		for _, r := range rows {
 			gone[r.f.ID] = true
 			r.purged = true
+			if s.branch != fact.MainBranch {
+				if err := l.batch.Delete(s.forked(r.f.ID), nil); err != nil {
+					return 0, err
+				}
+			}
 		}
 		forget := func(key []byte) error { return l.batch.Delete(key, nil) }
 		if err := l.erase(s, subject, rows, forget); err != nil {
@@ -114,7 +136,7 @@ func (l *ledger) purgeSubjects(s space, p *fact.Purge) ([]string, error) {
 		return nil, err
 	}
 	for _, r := range l.order {
-		if !r.gone && r.space == s && selects(p, r.f.Subject) {
+		if !r.gone && !r.untouched() && r.space == s && selects(p, r.f.Subject) {
 			subjects = append(subjects, r.f.Subject)
 		}
 	}
@@ -188,7 +210,7 @@ func (l *ledger) rowsOf(s space, subject string) ([]*row, error) {
 			if err != nil {
 				return nil, err
 			}
-			if _, changed := l.rows[f.ID]; !changed {
+			if l.changed(s, f.ID) == nil {
 				rows = append(rows, &row{space: s, f: f, orig: &f})
 			}
 		}
@@ -197,7 +219,7 @@ func (l *ledger) rowsOf(s space, subject string) ([]*row, error) {
 		}
 	}
 	for _, r := range l.order {
-		if !r.gone && r.space == s && r.f.Subject == subject {
+		if !r.gone && !r.untouched() && r.space == s && r.f.Subject == subject {
 			rows = append(rows, r)
 		}
 	}
@@ -234,6 +256,7 @@ func (l *ledger) erase(s space, subject string, rows []*row, event func(key []by
 	}
 	for _, r := range rows {
 		l.adopt(r)
+		r.forked = r.forkTx()
 		r.gone, r.past, r.ends = true, nil, nil
 	}
 	if err := l.dropVectors(rows); err != nil {
@@ -277,7 +300,7 @@ func (l *ledger) eachEvent(s space, txs []uint64, ids map[fact.ID]bool, visit fu
 // forgetExpiries deletes what the events still tell of facts that expired before.
 func (l *ledger) forgetExpiries(s space, p *fact.Purge) error {
 	for i := range l.events {
-		if e := &l.events[i]; e.row.gone && e.space.tenant == s.tenant && selects(p, e.row.f.Subject) {
+		if e := &l.events[i]; e.row.gone && e.space == s && selects(p, e.row.f.Subject) {
 			e.op = 0 // told by nobody any more
 		}
 	}
@@ -287,7 +310,7 @@ func (l *ledger) forgetExpiries(s space, p *fact.Purge) error {
 	if err != nil {
 		return err
 	}
-	family := len(s.shared().prefix(famExpired))
+	family := len(s.told().prefix(famExpired))
 	for ok := it.First(); ok; ok = it.Next() {
 		subject, place, fine := cutString(it.Key()[family:])
 		if !fine {
@@ -299,7 +322,7 @@ func (l *ledger) forgetExpiries(s space, p *fact.Purge) error {
 		if err := l.batch.Delete(bytes.Clone(it.Key()), nil); err != nil {
 			return err
 		}
-		if err := l.batch.Delete(append(s.shared().prefix(famEvent), place...), nil); err != nil {
+		if err := l.batch.Delete(append(s.told().prefix(famEvent), place...), nil); err != nil {
 			return err
 		}
 	}
@@ -358,6 +381,10 @@ func (o *outcome) names(gone map[fact.ID]bool) bool {
 		return true
 	}
 	if r := o.Refused; r != nil && (any(r.IDs) || slices.ContainsFunc(r.Met, func(m metGuard) bool { return any(m.IDs) })) {
+		return true
+	}
+	if b := o.Branching; b != nil && (any(b.Superseded) ||
+		slices.ContainsFunc(b.Conflicts, func(c conflictOutcome) bool { return gone[c.ID] || any(c.With) })) {
 		return true
 	}
 	return slices.ContainsFunc(o.Asserts, func(a assertOutcome) bool {

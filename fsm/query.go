@@ -23,6 +23,11 @@ type selector struct {
 	tx        uint64       // of a read at a tx
 	recorded  fact.Instant // its record time, or the time that KnownAt names
 	known     bool         // versions count from when they were known
+	// capped hides what was recorded after the tx cap, of record time capAt, from
+	// a read of known time (C-55).
+	capped bool
+	cap    uint64
+	capAt  fact.Instant
 }
 
 func (v *View) selector(ctx context.Context, q *fact.Query) (*selector, error) {
@@ -80,13 +85,16 @@ func (s *selector) sees(f *fact.Fact) bool {
 	case !s.past:
 		return true
 	case s.known:
-		return f.VersionKnownAt <= s.recorded
+		return f.VersionKnownAt <= s.recorded && (!s.capped || f.Tx <= s.cap)
 	}
 	return f.Tx <= s.tx
 }
 
 // saw reports whether a version that was replaced since was current then.
 func (s *selector) saw(v *version) bool {
+	if s.capped {
+		return v.tx <= s.cap && v.known <= s.recorded && (v.end.tx > s.cap || s.recorded < v.end.known)
+	}
 	if s.known {
 		return v.known <= s.recorded && s.recorded < v.end.known
 	}
@@ -143,9 +151,15 @@ func (v *View) collect(ctx context.Context, sel *selector, c *collector, scope f
 		return err
 	}
 	for _, tenant := range tenants {
-		r := &reading{ctx: ctx, v: v, sel: sel, space: space{tenant, scope.Branch}, into: c}
-		if err := r.run(); err != nil {
+		sheets, err := v.pile(space{tenant, scope.Branch}, sel)
+		if err != nil {
 			return err
+		}
+		for i := range sheets {
+			r := &reading{ctx: ctx, v: v, sel: sheets[i].sel, space: sheets[i].space, above: sheets[:i], into: c}
+			if err := r.run(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -169,7 +183,19 @@ type reading struct {
 	v     *View
 	sel   *selector
 	space space
+	above []sheet // the layers that lie over it
 	into  *collector
+}
+
+// add takes in a fact that the filters accept, unless a layer above has it.
+func (r *reading) add(f *fact.Fact) error {
+	if len(r.above) > 0 {
+		if hidden, err := r.v.hidden(r.above, f.ID); hidden || err != nil {
+			return err
+		}
+	}
+	r.into.add(f)
+	return nil
 }
 
 func (r *reading) run() error {
@@ -231,7 +257,7 @@ func (r *reading) rows(status fact.Status) error {
 			return err
 		}
 		if r.sel.sees(&f) && r.sel.accepts(&f) {
-			r.into.add(&f)
+			return r.add(&f)
 		}
 		return nil
 	}
@@ -262,11 +288,11 @@ func (r *reading) versions() error {
 	if q.Predicate != "" {
 		prefix = appendString(prefix, q.Predicate)
 	}
-	return scanVersions(r.v.snap, prefix, sel.recorded, func(axis byte, v *version) error {
+	return r.v.replaced(prefix, sel, func(v *version) error {
 		if err := r.step(); err != nil {
 			return err
 		}
-		if !sel.onAxis(axis, v) || !sel.saw(v) || !sel.mayAccept(v) {
+		if !sel.mayAccept(v) {
 			return nil
 		}
 		return r.addVersion(v)
@@ -283,9 +309,30 @@ func (r *reading) addVersion(v *version) error {
 		return fact.Errorf(fact.StorageCorruption, "a version names fact %s, which is not there", v.id)
 	}
 	if f := v.of(now); r.sel.accepts(&f) {
-		r.into.add(&f)
+		return r.add(&f)
 	}
 	return nil
+}
+
+// replaced visits the versions that were replaced since and that a selector sees.
+func (v *View) replaced(prefix []byte, sel *selector, visit func(*version) error) error {
+	err := scanVersions(v.snap, prefix, sel.recorded, func(axis byte, w *version) error {
+		if !sel.onAxis(axis, w) || !sel.saw(w) || sel.capped && w.end.tx > sel.cap {
+			return nil
+		}
+		return visit(w)
+	})
+	if err != nil || !sel.capped {
+		return err
+	}
+	// What was replaced only after the cap counts as not replaced, however early
+	// that is declared to have been known.
+	return scanVersions(v.snap, prefix, sel.capAt, func(axis byte, w *version) error {
+		if axis != axisRecorded || !sel.saw(w) || w.end.tx <= sel.cap {
+			return nil
+		}
+		return visit(w)
+	})
 }
 
 // onAxis lets a version that lies on both axes count once: on that of known
@@ -358,15 +405,16 @@ func (r *reading) inOrder(from ordered) error {
 
 // everything reads all rows, and of the past all versions around that time.
 func (r *reading) everything() error {
+	var failed error
 	take := func(f *fact.Fact) bool {
-		r.into.add(f)
-		return true
+		failed = r.add(f)
+		return failed == nil
 	}
-	if _, err := r.v.eachRow(r.space, r.sel, r.step, take); err != nil || !r.sel.past {
-		return err
+	more, err := r.v.eachRow(r.space, r.sel, r.step, take)
+	if more && err == nil && r.sel.past {
+		_, err = r.v.eachVersion(r.space, r.sel, r.step, take)
 	}
-	_, err := r.v.eachVersion(r.space, r.sel, r.step, take)
-	return err
+	return errors.Join(err, failed)
 }
 
 // consider adds the version of a fact that the read sees.
@@ -374,18 +422,15 @@ func (r *reading) consider(f *fact.Fact) error {
 	sel := r.sel
 	if !sel.past || sel.sees(f) {
 		if sel.accepts(f) {
-			r.into.add(f)
+			return r.add(f)
 		}
 		return nil
 	}
 	prefix := r.space.versions(f.Subject, f.Predicate, axisRecorded)
 	prefix = prefix[:len(prefix)-1]
-	return scanVersions(r.v.snap, prefix, sel.recorded, func(axis byte, v *version) error {
-		if v.id != f.ID || !sel.onAxis(axis, v) || !sel.saw(v) {
-			return nil
-		}
-		if was := v.of(f); sel.accepts(&was) {
-			r.into.add(&was)
+	return r.v.replaced(prefix, sel, func(v *version) error {
+		if was := v.of(f); v.id == f.ID && sel.accepts(&was) {
+			return r.add(&was)
 		}
 		return nil
 	})

@@ -31,11 +31,20 @@ func (v *View) Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact
 	}
 	var all []fact.Fact
 	for _, tenant := range tenants {
-		list, err := v.recentOf(ctx, space{tenant, q.Scope.Branch}, sel, look)
+		sheets, err := v.pile(space{tenant, q.Scope.Branch}, sel)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, list...)
+		left, had := look, len(all)
+		for i := range sheets { // what a branch inherits is older than what it says
+			room := sel.q.Limit - (len(all) - had)
+			list, looked, err := v.recentOf(ctx, sheets, i, min(sel.tx, sheets[i].tx), left, room)
+			if err != nil {
+				return nil, err
+			}
+			left -= looked
+			all = append(all, list...)
+		}
 	}
 	slices.SortFunc(all, func(a, b fact.Fact) int { return compareNewest(&a, &b) })
 	return all[:min(len(all), q.Limit)], nil
@@ -44,64 +53,85 @@ func (v *View) Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact
 // Get returns one fact as a read sees it, of whatever status; nil where it sees
 // none.
 func (v *View) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, error) {
-	s, f, err := v.locate(scope, id)
-	if fact.CodeOf(err) == fact.NotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
 	if sel.past {
 		if err := v.pin(ctx, sel); err != nil {
 			return nil, err
 		}
 	}
-	return v.seen(s, f, sel)
+	sheets, _, err := v.locate(scope, id, sel)
+	if fact.CodeOf(err) == fact.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := v.topmost(sheets, id)
+	return f, err
 }
 
-// recentOf reads one tenant's newest events backwards.
-func (v *View) recentOf(ctx context.Context, s space, sel *selector, look int) ([]fact.Fact, error) {
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(0), UpperBound: s.events(sel.tx + 1)})
+// topmost returns a fact as the nearest layer that has it shows it; nil where none
+// does. there tells whether any has a row of it at all.
+func (v *View) topmost(sheets []sheet, id fact.ID) (f *fact.Fact, there bool, err error) {
+	for i := range sheets {
+		s, sel := sheets[i].space, sheets[i].sel
+		now, err := readFact(v.snap, s, id)
+		if err != nil {
+			return nil, there, err
+		}
+		if now == nil {
+			if lost, err := v.lost(sheets[i:i+1], id); lost || err != nil {
+				return nil, there, err
+			}
+			continue
+		}
+		there = true
+		if f, err := v.seen(s, now, sel); f != nil || err != nil {
+			return f, there, err
+		}
+	}
+	return nil, there, nil
+}
+
+// recentOf reads the newest events of one layer backwards, from a tx on. It tells
+// how many asserts it looked at.
+func (v *View) recentOf(ctx context.Context, sheets []sheet, i int, last uint64, look, room int) (list []fact.Fact, looked int, err error) {
+	s := sheets[i].space
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(0), UpperBound: s.events(last + 1)})
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, 0, storageError("open an iterator", err)
 	}
 	defer it.Close()
-	var list []fact.Fact
 	seen := make(map[fact.ID]bool)
 	events := look * eventsPerLook
-	for ok := it.Last(); ok && look > 0 && events > 0 && len(list) < sel.q.Limit; ok = it.Prev() {
+	for ok := it.Last(); ok && looked < look && events > 0 && len(list) < room; ok = it.Prev() {
 		events--
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, looked, err
 		}
 		b, err := it.ValueAndErr()
 		if err != nil {
-			return nil, storageError("read an event", err)
+			return nil, looked, storageError("read an event", err)
 		}
 		e, err := decodeEvent(b)
 		if err != nil {
-			return nil, err
+			return nil, looked, err
 		}
 		if e.op != fact.OpAssert || seen[e.id] {
 			continue
 		}
 		seen[e.id] = true
-		now, err := readFact(v.snap, s, e.id)
+		f, there, err := v.topmost(sheets[:i+1], e.id)
 		if err != nil {
-			return nil, err
+			return nil, looked, err
 		}
-		if now == nil {
+		if !there {
 			continue // it has been deleted since
 		}
-		look--
-		f, err := v.seen(s, now, sel)
-		if err != nil {
-			return nil, err
-		}
-		if f != nil && sel.accepts(f) {
+		looked++
+		if f != nil && sheets[i].sel.accepts(f) {
 			list = append(list, *f)
 		}
 	}
-	return list, it.Error()
+	return list, looked, it.Error()
 }

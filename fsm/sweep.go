@@ -39,8 +39,10 @@ func (l *ledger) sweep(now fact.Instant) (*SweepReport, error) {
 		report.More = report.More || more
 		budget -= len(rows)
 		room -= weightOf(rows)
-		if err := l.settleDue(tenant, rows, now, report); err != nil {
-			return nil, err
+		for _, rows := range byBranch(rows) {
+			if err := l.settleDue(rows, now, report); err != nil {
+				return nil, err
+			}
 		}
 		counts, err := l.space(space{tenant: tenant})
 		if err != nil {
@@ -57,20 +59,20 @@ func (l *ledger) sweep(now fact.Instant) (*SweepReport, error) {
 // by the time at which they became due, and whether there are more. A row is
 // taken for as long as the ones before it have left room.
 func (l *ledger) due(tenant string, now fact.Instant, most, room int) (rows []*row, more bool, err error) {
-	ids, err := l.dueIDs(tenant, now, most+1+len(l.order))
+	due, err := l.dueIDs(tenant, now, most+1+len(l.order))
 	if err != nil {
 		return nil, false, err
 	}
 	loaded := 0
-	for _, id := range ids {
-		if _, changed := l.rows[id]; changed {
+	for _, d := range due {
+		if l.changed(d.space, d.id) != nil {
 			continue
 		}
 		if loaded >= room { // nothing that comes later is taken
 			more = true
 			break
 		}
-		r, err := l.find(space{tenant, fact.MainBranch}, id)
+		r, err := l.find(d.space, d.id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -80,7 +82,7 @@ func (l *ledger) due(tenant string, now fact.Instant, most, room int) (rows []*r
 		}
 	}
 	for _, r := range l.order {
-		if at, due := dueAt(&r.f); due && at <= now && !r.gone && r.space.tenant == tenant {
+		if at, due := dueAt(&r.f); due && at <= now && !r.gone && !r.untouched() && r.space.tenant == tenant {
 			rows = append(rows, r)
 		}
 	}
@@ -96,17 +98,49 @@ func (l *ledger) due(tenant string, now fact.Instant, most, room int) (rows []*r
 	return rows, more, nil
 }
 
-// dueIDs returns the first ids, up to most, that were due in the store before
+// byBranch splits rows by their branch: main first, then the others in byte order.
+func byBranch(rows []*row) [][]*row {
+	of := make(map[string][]*row)
+	var names []string
+	for _, r := range rows {
+		name := r.space.branch
+		if of[name] == nil {
+			names = append(names, name)
+		}
+		of[name] = append(of[name], r)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		switch {
+		case a == b:
+			return 0
+		case a == fact.MainBranch:
+			return -1
+		case b == fact.MainBranch:
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
+	parts := make([][]*row, len(names))
+	for i, name := range names {
+		parts[i] = of[name]
+	}
+	return parts
+}
+
+// dueIDs returns the first rows, up to most, that were due in the store before
 // this call.
-func (l *ledger) dueIDs(tenant string, now fact.Instant, most int) ([]fact.ID, error) {
+func (l *ledger) dueIDs(tenant string, now fact.Instant, most int) ([]forkKey, error) {
 	prefix := space{tenant: tenant}.prefix(famDue)
 	it, err := l.seek(prefix, appendTime(bytes.Clone(prefix), now+1))
 	if err != nil {
 		return nil, err
 	}
-	var ids []fact.ID
+	var ids []forkKey
 	for ok := it.First(); ok && len(ids) < most; ok = it.Next() {
-		ids = append(ids, idAtEnd(it.Key()))
+		s := space{tenant: tenant}
+		var id fact.ID
+		s.branch, id = dueOf(it.Key()[len(prefix)+8:])
+		ids = append(ids, forkKey{s, id})
 	}
 	if err := it.Error(); err != nil {
 		return nil, storageError("read what is due", err)
@@ -114,11 +148,10 @@ func (l *ledger) dueIDs(tenant string, now fact.Instant, most int) ([]fact.ID, e
 	return ids, nil
 }
 
-func (l *ledger) settleDue(tenant string, rows []*row, now fact.Instant, report *SweepReport) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	t := l.begin(&fact.Request{Tenant: tenant, Branch: fact.MainBranch}, now)
+// settleDue settles rows of one branch.
+func (l *ledger) settleDue(rows []*row, now fact.Instant, report *SweepReport) error {
+	s := rows[0].space
+	t := l.begin(&fact.Request{Tenant: s.tenant, Branch: s.branch}, now)
 	for _, r := range rows {
 		if r.f.Transient && r.f.StatedUntil != fact.Forever {
 			continue
@@ -145,7 +178,7 @@ func (l *ledger) settleDue(tenant string, rows []*row, now fact.Instant, report 
 		report.Removed++
 	}
 	t.extra = binary.AppendUvarint([]byte("sweep"), uint64(report.Removed))
-	return t.commit(txRecord{Kind: "sweep", Tenant: tenant, DeclaredKnownAt: fact.NoInstant})
+	return t.commit(txRecord{Kind: "sweep", Tenant: s.tenant, DeclaredKnownAt: fact.NoInstant})
 }
 
 // sweepDue reports whether a sweep at this time would find anything to do.

@@ -85,6 +85,7 @@ func (t *txn) touch(r *row) *fact.Fact {
 			r.ends = append(r.ends, versionEnd{tx: t.tx, at: t.now, known: t.versionKnown()})
 		}
 		r.f.Tx, r.f.VersionAt = t.tx, t.now
+		r.f.Branch = r.space.branch // a branch that changes an inherited fact makes it its own
 	} else if n := len(r.ends); n > 0 && r.ends[n-1].tx == t.tx {
 		r.ends[n-1].known = t.versionKnown()
 	}
@@ -150,6 +151,7 @@ func (t *txn) commit(record txRecord) error {
 	l.vectors.add(t.tx, t.vectors)
 	d.bytes(0xff, t.extra)
 	l.told += t.told
+	l.times = append(l.times, t.now)
 	l.state.Tx = t.tx
 	l.state.Digest = d.sum()
 	record.RecordedAt, record.Digest = t.now, l.state.Digest

@@ -40,6 +40,7 @@ type vectorOp struct {
 	space     space
 	statement fact.ID
 	key, of   []byte // where the vector lies, and what tells so
+	model     fact.Model
 	tx        uint64
 	numbers   []float32
 }
@@ -67,9 +68,28 @@ func (m *vectorMemo) add(tx uint64, list []newVector) {
 		m.set[string(of)] = true
 		m.ops = append(m.ops, vectorOp{
 			space: v.space, statement: v.statement, key: v.space.vector(tx, v.statement, v.model), of: of,
-			tx: tx, numbers: v.numbers,
+			model: v.model, tx: tx, numbers: v.numbers,
 		})
 	}
+}
+
+// of returns the vectors that a statement was given in this call, and still has.
+func (m *vectorMemo) of(owner vectorOwner) []newVector {
+	if !m.given[owner] {
+		return nil
+	}
+	var list []newVector
+	for i := range m.ops {
+		op := &m.ops[i]
+		switch {
+		case op.space != owner.space || op.statement != owner.statement:
+		case op.key == nil:
+			list = nil
+		default:
+			list = append(list, newVector{op.space, op.statement, op.model, op.numbers})
+		}
+	}
+	return list
 }
 
 // setVectors gives vectors to statements that have none of the model. What is

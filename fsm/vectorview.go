@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"abagraph/fact"
 	"abagraph/log/entry"
@@ -15,10 +16,45 @@ import (
 // EachVector visits the vectors of a model that were set after a tx, in the order
 // of txs, then of statements, until visit answers false. Vectors of other models
 // and dimensions are passed over.
+//
+// A branch has those that its parents' statements were given up to the fork, too:
+// they come first, since they are older.
 func (v *View) EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error {
-	s := space{scope.Tenant, scope.Branch}
+	layers, err := v.vectorLayers(space{scope.Tenant, scope.Branch})
+	if err != nil {
+		return err
+	}
+	more := true
+	for i := len(layers) - 1; i >= 0 && more; i-- {
+		err := v.eachVector(ctx, layers[i], m, after, func(statement fact.ID, tx uint64, vector []float32) bool {
+			more = visit(statement, tx, vector)
+			return more
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vectorLayers are the places where the vectors of a branch's statements lie, the
+// branch's own first.
+func (v *View) vectorLayers(s space) ([]layer, error) {
+	own := layer{space: s, tx: math.MaxUint64 - 1}
+	if s.branch == fact.MainBranch {
+		return []layer{own}, nil
+	}
+	below, err := lineage(s, v.branch)
+	return append([]layer{own}, below...), err
+}
+
+func (v *View) eachVector(ctx context.Context, from layer, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error {
+	if after >= from.tx {
+		return nil
+	}
+	s := from.space
 	prefix := s.prefix(famVector)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.vectorsFrom(after + 1), UpperBound: successor(prefix)})
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.vectorsFrom(after + 1), UpperBound: s.vectorsFrom(from.tx + 1)})
 	if err != nil {
 		return storageError("open an iterator", err)
 	}
@@ -49,24 +85,43 @@ func (v *View) EachVector(ctx context.Context, scope fact.Scope, m fact.Model, a
 // VectorTx returns the tx at which a statement was given its vector of a model; 0
 // where it has none.
 func (v *View) VectorTx(_ context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (uint64, error) {
-	b, err := get(v.snap, space{scope.Tenant, scope.Branch}.vectorOf(statement, m))
-	if err != nil || b == nil {
-		return 0, err
+	_, tx, err := v.vectorPlace(space{scope.Tenant, scope.Branch}, m, statement)
+	return tx, err
+}
+
+// vectorPlace returns where the vector of a statement lies, and the tx at which it
+// was set; 0 where it has none.
+func (v *View) vectorPlace(s space, m fact.Model, statement fact.ID) (space, uint64, error) {
+	layers, err := v.vectorLayers(s)
+	if err != nil {
+		return s, 0, err
 	}
-	if len(b) != 8 {
-		return 0, fact.Errorf(fact.StorageCorruption, "the place of a vector cannot be read")
+	for _, l := range layers {
+		b, err := get(v.snap, l.space.vectorOf(statement, m))
+		if err != nil {
+			return s, 0, err
+		}
+		if b == nil {
+			continue
+		}
+		if len(b) != 8 {
+			return s, 0, fact.Errorf(fact.StorageCorruption, "the place of a vector cannot be read")
+		}
+		if tx := binary.BigEndian.Uint64(b); tx <= l.tx {
+			return l.space, tx, nil
+		}
 	}
-	return binary.BigEndian.Uint64(b), nil
+	return s, 0, nil
 }
 
 // Vector returns a statement's vector of a model and the tx at which it was set;
 // nil where it has none.
-func (v *View) Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) ([]float32, uint64, error) {
-	tx, err := v.VectorTx(ctx, scope, m, statement)
+func (v *View) Vector(_ context.Context, scope fact.Scope, m fact.Model, statement fact.ID) ([]float32, uint64, error) {
+	s, tx, err := v.vectorPlace(space{scope.Tenant, scope.Branch}, m, statement)
 	if err != nil || tx == 0 {
 		return nil, 0, err
 	}
-	b, err := get(v.snap, space{scope.Tenant, scope.Branch}.vector(tx, statement, m))
+	b, err := get(v.snap, s.vector(tx, statement, m))
 	if err != nil {
 		return nil, 0, err
 	}

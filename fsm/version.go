@@ -156,15 +156,15 @@ func versionAt(r pebble.Reader, s space, now *fact.Fact, tx uint64, recorded fac
 // factAt returns a fact as it was at a tx, changes of this call included; nil
 // where it is gone.
 func (l *ledger) factAt(s space, id fact.ID, tx uint64) (*fact.Fact, error) {
-	if r := l.rows[id]; r != nil {
+	if r := l.changed(s, id); r != nil {
 		if r.gone {
 			return nil, nil
 		}
-		if r.f.Tx <= tx {
+		if r.f.Tx <= tx && !r.untouched() {
 			f := r.f
 			return &f, nil
 		}
-		for i := len(r.past) - 1; i >= 0; i-- {
+		for i := len(r.past) - 1; i >= r.own(); i-- {
 			if r.past[i].Tx <= tx {
 				f := r.past[i]
 				return &f, nil

@@ -18,6 +18,9 @@ type View struct {
 	snap  *pebble.Snapshot
 	state state
 	once  sync.Once
+
+	forksMu sync.Mutex
+	forks   map[space]*forks
 }
 
 // View opens a view of the present state. Who holds one must not open another:
@@ -71,23 +74,16 @@ func (v *View) RecordTime(_ context.Context, tx uint64) (fact.Instant, error) {
 // TxAt returns the last tx whose record time is not later than t; 0 where there
 // is none.
 func (v *View) TxAt(ctx context.Context, t fact.Instant) (uint64, error) {
-	low, high := uint64(0), v.state.Tx // record times never run backwards
-	for low < high {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		mid := low + (high-low+1)/2
-		at, err := v.RecordTime(ctx, mid)
-		if err != nil {
-			return 0, err
-		}
-		if at <= t {
-			low = mid
-		} else {
-			high = mid - 1
-		}
+	return searchTx(ctx, v.state.Tx, t, func(tx uint64) (fact.Instant, error) { return v.RecordTime(ctx, tx) })
+}
+
+// iter opens an iterator over what begins with a prefix.
+func (v *View) iter(prefix []byte) (*pebble.Iterator, error) {
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	if err != nil {
+		return nil, storageError("open an iterator", err)
 	}
-	return low, nil
+	return it, nil
 }
 
 // tenants lists the tenants that a scope may see.
@@ -100,10 +96,13 @@ func (v *View) tenants(scope fact.Scope) ([]string, error) {
 
 // Stats counts the facts of a scope. It reads counters, never facts. Of several
 // tenants, entities of one name count once in each; predicates count once.
-func (v *View) Stats(_ context.Context, scope fact.Scope) (fact.Stats, error) {
+func (v *View) Stats(ctx context.Context, scope fact.Scope) (fact.Stats, error) {
 	tenants, err := v.tenants(scope)
 	if err != nil {
 		return fact.Stats{}, err
+	}
+	if scope.Branch != fact.MainBranch {
+		return v.branchesStats(ctx, tenants, scope)
 	}
 	if !scope.All {
 		c, err := readCounters(v.snap, space{scope.Tenant, scope.Branch})
@@ -133,6 +132,31 @@ func (v *View) Stats(_ context.Context, scope fact.Scope) (fact.Stats, error) {
 		}
 	}
 	sum.Predicates = uint64(len(names))
+	return sum, nil
+}
+
+// branchesStats adds up the branches of one name.
+func (v *View) branchesStats(ctx context.Context, tenants []string, scope fact.Scope) (fact.Stats, error) {
+	var sum fact.Stats
+	names := make(map[string]bool)
+	for _, tenant := range tenants {
+		one, err := v.branchStats(ctx, space{tenant, scope.Branch}, names)
+		if err != nil {
+			return sum, err
+		}
+		if tenant != "" && one.Total() > 0 {
+			sum.Tenants++ // the ownerless scope is no tenant
+		}
+		sum.Active += one.Active
+		sum.Candidate += one.Candidate
+		sum.Superseded += one.Superseded
+		sum.Retracted += one.Retracted
+		sum.Entities += one.Entities
+	}
+	sum.Predicates = uint64(len(names))
+	if !scope.All {
+		sum.Tenants = 1
+	}
 	return sum, nil
 }
 
@@ -267,21 +291,40 @@ func (v *View) PurgeCount(ctx context.Context, scope fact.Scope, p fact.Purge) (
 	}
 	var n uint64
 	for _, tenant := range tenants {
-		s := space{tenant, scope.Branch}
-		subjects, err := subjectsFrom(v.snap, s, &p)
+		branches := []string{fact.MainBranch}
+		err := eachBranch(v.snap, tenant, "", func(rec *fact.Branch) bool {
+			branches = append(branches, rec.Name)
+			return true
+		})
 		if err != nil {
 			return 0, err
 		}
-		for _, subject := range subjects {
-			if err := ctx.Err(); err != nil {
-				return 0, err
-			}
-			more, err := v.countRows(s, subject)
+		for _, branch := range branches {
+			more, err := v.purgeCount(ctx, space{tenant, branch}, &p)
 			if err != nil {
 				return 0, err
 			}
 			n += more
 		}
+	}
+	return n, nil
+}
+
+func (v *View) purgeCount(ctx context.Context, s space, p *fact.Purge) (uint64, error) {
+	subjects, err := subjectsFrom(v.snap, s, p)
+	if err != nil {
+		return 0, err
+	}
+	var n uint64
+	for _, subject := range subjects {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		more, err := v.countRows(s, subject)
+		if err != nil {
+			return 0, err
+		}
+		n += more
 	}
 	return n, nil
 }

@@ -18,6 +18,9 @@ func (v *View) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact
 		return err
 	}
 	s := space{scope.Tenant, scope.Branch}
+	if s.branch != fact.MainBranch {
+		return v.eachForked(ctx, s, sel, now, past)
+	}
 	n := 0
 	step := func() error {
 		if n++; n%256 == 0 {
@@ -33,7 +36,7 @@ func (v *View) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact
 		if err := step(); err != nil {
 			return err
 		}
-		if axis == axisRecorded && !past(&fact.Version{ID: w.id, Tx: w.tx, Status: w.status, ValidFrom: w.from, ValidUntil: w.until, KnownAt: w.known}) {
+		if axis == axisRecorded && !past(w.short()) {
 			return errEnough
 		}
 		return nil

@@ -13,6 +13,11 @@ import (
 func (l *ledger) write(req *fact.Request, now fact.Instant) (*fact.Result, []metGuard, error) {
 	t := l.begin(req, now)
 	t.backing = req.Write.Backfill
+	if t.space.branch != fact.MainBranch {
+		if refused, err := l.closedBranch(t.space); refused != nil || err != nil {
+			return &fact.Result{Tx: l.state.Tx, RecordedAt: now, Err: refused}, nil, err
+		}
+	}
 	res := &fact.Result{Tx: l.state.Tx, RecordedAt: now}
 	refused, err := t.run(res)
 	if errors.Is(err, errTooHeavy) {
@@ -38,14 +43,14 @@ func (l *ledger) write(req *fact.Request, now fact.Instant) (*fact.Result, []met
 func (t *txn) settle(res *fact.Result) {
 	refresh := func(facts []fact.Fact) {
 		for i := range facts {
-			if r := t.l.rows[facts[i].ID]; r != nil {
+			if r := t.l.changed(t.space, facts[i].ID); r != nil {
 				facts[i] = r.f
 			}
 		}
 	}
 	for i := range res.Asserts {
 		a := &res.Asserts[i]
-		if r := t.l.rows[a.Fact.ID]; r != nil {
+		if r := t.l.changed(t.space, a.Fact.ID); r != nil {
 			a.Fact = r.f
 		}
 		refresh(a.Superseded)

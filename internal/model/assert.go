@@ -54,6 +54,7 @@ func (d *draft) newFact(row *fact.Assert) (n version, known fact.Instant) {
 	if !from.Given() {
 		from = known
 	}
+	n.on = d.req.Branch
 	n.Fact = fact.Fact{
 		ID: row.ID, Tenant: d.req.Tenant, Branch: d.req.Branch,
 		Subject: row.Subject, Predicate: row.Predicate, Object: row.Object,

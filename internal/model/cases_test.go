@@ -38,6 +38,9 @@ func TestTIM01(t *testing.T) {
 	other := request(&fact.Write{Asserts: []fact.Assert{k.say("Person:p7", "administers", "Org:d")}})
 	other.Tenant = "u"
 	k.want("closed in another tenant", len(k.Apply(2001, other).Asserts[0].Superseded), 0)
+	fork := request(nil)
+	fork.Branching = &fact.BranchChange{Op: fact.BranchCreate, Name: "b", Parent: fact.MainBranch, AsOf: 999}
+	k.Apply(2001, fork)
 	other = request(&fact.Write{Asserts: []fact.Assert{k.say("Person:p7", "administers", "Org:e")}})
 	other.Branch = "b"
 	k.want("closed in another branch", len(k.Apply(2002, other).Asserts[0].Superseded), 0)

@@ -11,6 +11,7 @@ import (
 type event struct {
 	op    fact.Op
 	tx    uint64
+	on    string // the branch
 	id    fact.ID
 	ended []fact.ID
 	// expired is what is still told of a fact that the sweep deleted.
@@ -20,7 +21,7 @@ type event struct {
 // tellAssert adds the events of one assert: its fact, with what it ended or
 // moved, then each continuation.
 func (d *draft) tellAssert(r *fact.AssertResult) {
-	e := event{op: fact.OpAssert, tx: d.tx, id: r.Fact.ID}
+	e := event{op: fact.OpAssert, tx: d.tx, on: d.req.Branch, id: r.Fact.ID}
 	for i := range r.Superseded {
 		e.ended = append(e.ended, r.Superseded[i].ID)
 	}
@@ -29,12 +30,12 @@ func (d *draft) tellAssert(r *fact.AssertResult) {
 	}
 	d.told = append(d.told, e)
 	for i := range r.Continuations {
-		d.told = append(d.told, event{op: fact.OpAssert, tx: d.tx, id: r.Continuations[i].ID})
+		d.told = append(d.told, event{op: fact.OpAssert, tx: d.tx, on: d.req.Branch, id: r.Continuations[i].ID})
 	}
 }
 
 func (d *draft) tell(op fact.Op, id fact.ID) {
-	d.told = append(d.told, event{op: op, tx: d.tx, id: id})
+	d.told = append(d.told, event{op: op, tx: d.tx, on: d.req.Branch, id: id})
 }
 
 // tellExpired tells of a fact that is gone all but its content.
@@ -42,7 +43,7 @@ func (d *draft) tellExpired(v *version) {
 	left := v.Fact
 	left.Object, left.Source, left.Properties = fact.Object{}, nil, nil
 	left.Tx, left.VersionAt, left.VersionKnownAt = d.tx, d.last, d.last
-	d.told = append(d.told, event{op: fact.OpExpire, tx: d.tx, id: v.ID, expired: &left})
+	d.told = append(d.told, event{op: fact.OpExpire, tx: d.tx, on: d.req.Branch, id: v.ID, expired: &left})
 }
 
 // Events replays every event after a tx, as the facts were at each one's tx.
@@ -51,14 +52,14 @@ func (m *Model) Events(scope fact.Scope, after uint64) []fact.Event {
 	for _, e := range m.events {
 		f := e.expired
 		if f == nil {
-			f = m.at(e.id, e.tx)
+			f = m.at(e, e.id)
 		}
-		if e.tx <= after || f == nil || !within(scope, f) {
+		if e.tx <= after || f == nil || !within(scope, f.Tenant, e.on) {
 			continue
 		}
 		told := fact.Event{Op: e.op, Tx: e.tx, Fact: *f}
 		for _, id := range e.ended {
-			if ended := m.at(id, e.tx); ended != nil {
+			if ended := m.at(e, id); ended != nil {
 				told.Superseded = append(told.Superseded, *ended)
 			}
 		}
@@ -67,9 +68,9 @@ func (m *Model) Events(scope fact.Scope, after uint64) []fact.Event {
 	return list
 }
 
-// at returns the version of a fact that a tx made.
-func (m *Model) at(id fact.ID, tx uint64) *fact.Fact {
-	i := slices.IndexFunc(m.versions, func(v version) bool { return v.ID == id && v.Tx == tx })
+// at returns the version of a fact that an event's tx made.
+func (m *Model) at(e event, id fact.ID) *fact.Fact {
+	i := slices.IndexFunc(m.versions, func(v version) bool { return v.ID == id && v.Tx == e.tx && v.on == e.on })
 	if i < 0 {
 		return nil
 	}

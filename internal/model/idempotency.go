@@ -89,6 +89,13 @@ func (o *outcome) tells(names func(tenant, subject string) bool, gone []version)
 		show(a.Moved...)
 		show(a.Continuations...)
 	}
+	if b := o.result.Branching; b != nil {
+		met = append(met, b.Superseded...)
+		for i := range b.Conflicts {
+			show(b.Conflicts[i].Fact)
+			show(b.Conflicts[i].With...)
+		}
+	}
 	if err := o.result.Err; err != nil {
 		met = append(met, err.IDs...)
 		for _, f := range err.Failures {

@@ -15,6 +15,7 @@ type Model struct {
 	last     fact.Instant   // the newest record time that anything was judged at
 	events   []event
 	kept     []outcome // oldest first
+	branches []fact.Branch
 }
 
 // version is one fact as one tx left it.
@@ -23,6 +24,9 @@ type version struct {
 	// staged tells that the fact was asserted below the threshold. It never
 	// becomes a statement, not even after its promotion closed it (C-15).
 	staged bool
+	// on is the branch on which this copy of the version is read, home the one on
+	// which it was written.
+	on, home string
 }
 
 // New makes an empty store.
@@ -69,7 +73,9 @@ func (m *Model) judge(req *fact.Request) *fact.Result {
 func (d *draft) settle() {
 	now := map[fact.ID]fact.Fact{}
 	for _, v := range d.current() {
-		now[v.ID] = v.Fact
+		if v.on == d.req.Branch {
+			now[v.ID] = v.Fact
+		}
 	}
 	refresh := func(facts []fact.Fact) {
 		for i := range facts {
@@ -118,6 +124,12 @@ func (d *draft) run() *fact.Error {
 		d.purge(d.req.Purge)
 		return nil
 	}
+	if d.req.Branching != nil {
+		return d.branching(d.req.Branching)
+	}
+	if err := d.open(d.req.Tenant, d.req.Branch); err != nil {
+		return err
+	}
 	w := d.req.Write
 	if w == nil {
 		return fact.Invalid("", "the model knows writes and purges only")
@@ -146,8 +158,9 @@ func (d *draft) run() *fact.Error {
 func (d *draft) put(v version, known fact.Instant) version {
 	d.wrote = true
 	v.Tx, v.VersionAt, v.VersionKnownAt = d.tx, d.last, known
+	v.home, v.Branch = v.on, v.on
 	for i := d.before; i < len(d.versions); i++ {
-		if d.versions[i].ID == v.ID {
+		if d.versions[i].place() == v.place() {
 			d.versions[i] = v
 			return v
 		}
@@ -190,11 +203,11 @@ func (d *draft) checkGuards(guards []fact.Guard) *fact.Error {
 // rows returns each fact in the newest of its versions that counts.
 func (m *Model) rows(counts func(*version) bool) []version {
 	var rows []version
-	seen := map[fact.ID]bool{}
+	seen := map[place]bool{}
 	for i := len(m.versions) - 1; i >= 0; i-- {
 		v := &m.versions[i]
-		if !seen[v.ID] && counts(v) {
-			seen[v.ID] = true
+		if !seen[v.place()] && counts(v) {
+			seen[v.place()] = true
 			rows = append(rows, *v)
 		}
 	}
@@ -212,7 +225,7 @@ func (d *draft) line(subject, predicate string) []version {
 	return byTime(line)
 }
 
-func (d *draft) owns(v *version) bool { return v.Tenant == d.req.Tenant && v.Branch == d.req.Branch }
+func (d *draft) owns(v *version) bool { return v.Tenant == d.req.Tenant && v.on == d.req.Branch }
 
 // live returns what holds at t (C-20).
 func live(rows []version, t fact.Instant) []version {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"abagraph/fact"
@@ -33,6 +34,8 @@ type Random struct {
 	Model *Model
 	// Answer is what the last request was answered.
 	Answer *fact.Result
+	// Forks tells that branches are made, written, read and closed.
+	Forks bool
 
 	rnd   *rand.Rand
 	clock fact.Instant
@@ -66,6 +69,14 @@ func NewRandom(seed uint64) *Random {
 	return &Random{
 		Model: New(), rnd: rand.New(rand.NewPCG(seed, 0)), clock: epoch, ids: map[string][]fact.ID{},
 	}
+}
+
+// NewRandomForks makes a source that goes through branches too, and branches of
+// branches.
+func NewRandomForks(seed uint64) *Random {
+	r := NewRandom(seed)
+	r.Forks = true
+	return r
 }
 
 // History returns the next n steps.
@@ -123,9 +134,13 @@ func (r *Random) request() *fact.Request {
 		return r.again()
 	}
 	req := &fact.Request{Tenant: pick(r, tenants), Branch: fact.MainBranch, Actor: "test", Threshold: fact.DefaultThreshold}
-	if r.oneIn(60) {
+	switch {
+	case r.oneIn(60):
 		req.Purge = r.purge()
-	} else {
+	case r.Forks && r.oneIn(6):
+		req.Branching = r.branching(req.Tenant)
+	default:
+		req.Branch = r.branch(req.Tenant)
 		req.Write = r.write(req.Tenant)
 	}
 	if r.oneIn(5) {
@@ -156,6 +171,39 @@ func (r *Random) again() *fact.Request {
 		req.Write = &write
 	}
 	return &req
+}
+
+// branch returns main or a branch of the tenant, closed or open, seldom one that
+// is not there.
+func (r *Random) branch(tenant string) string {
+	if !r.Forks || r.oneIn(3) {
+		return fact.MainBranch
+	}
+	list := r.Model.Branches(tenant)
+	if len(list) == 0 || r.oneIn(40) {
+		return "none"
+	}
+	open := slices.DeleteFunc(slices.Clone(list), func(b fact.Branch) bool { return b.Status != fact.BranchOpen })
+	if len(open) == 0 || r.oneIn(8) {
+		return pick(r, list).Name
+	}
+	return pick(r, open[max(0, len(open)-4):]).Name
+}
+
+func (r *Random) branching(tenant string) *fact.BranchChange {
+	c := &fact.BranchChange{Op: fact.BranchCreate, Parent: r.branch(tenant), AsOf: fact.NoInstant}
+	if !r.oneIn(3) {
+		c.Op = fact.BranchOp(1 + r.rnd.IntN(3))
+	}
+	if c.Op != fact.BranchCreate {
+		c.Name, c.Parent, c.DryRun = c.Parent, "", r.oneIn(3)
+		return c
+	}
+	c.Name = "b" + strconv.Itoa(r.rnd.IntN(40))
+	if r.oneIn(3) {
+		c.AsOf = r.known() + fact.Instant(r.rnd.IntN(3))
+	}
+	return c
 }
 
 func (r *Random) purge() *fact.Purge {

@@ -8,7 +8,9 @@ import (
 
 // Scope returns a tenant's scope, or that of all.
 func (r *Random) Scope() fact.Scope {
-	return fact.Scope{Tenant: pick(r, tenants), All: r.oneIn(4), Branch: fact.MainBranch}
+	s := fact.Scope{Tenant: pick(r, tenants), All: r.oneIn(4)}
+	s.Branch = r.branch(s.Tenant)
+	return s
 }
 
 // Query returns a random read of what Model holds: present or past, by valid

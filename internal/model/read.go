@@ -24,12 +24,28 @@ func (m *Model) view(scope fact.Scope, at fact.At) (rows []version, now fact.Ins
 		now = at.KnownAt
 		counts = func(v *version) bool { return v.VersionKnownAt <= at.KnownAt }
 	}
-	rows = m.rows(func(v *version) bool { return within(scope, &v.Fact) && counts(v) })
+	rows = m.rows(func(v *version) bool { return within(scope, v.Tenant, v.on) && counts(v) && !m.dropped(v, at) })
 	return rows, now
 }
 
-func within(scope fact.Scope, f *fact.Fact) bool {
-	return f.Branch == scope.Branch && (scope.All || f.Tenant == scope.Tenant)
+func within(scope fact.Scope, tenant, branch string) bool {
+	return branch == scope.Branch && (scope.All || tenant == scope.Tenant)
+}
+
+// dropped reports whether a version was written on a branch that had been
+// discarded at the point of record time that is read.
+func (m *Model) dropped(v *version, at fact.At) bool {
+	b := m.branchOf(v.Tenant, v.on)
+	if b == nil || b.Status != fact.BranchDiscarded || v.home != v.on {
+		return false
+	}
+	switch {
+	case at.Pinned:
+		return at.Tx >= b.ClosedTx
+	case at.KnownAt.Given():
+		return m.txAt(at.KnownAt) >= b.ClosedTx
+	}
+	return true
 }
 
 // Facts answers a query, in the order of lists (C-20 to C-25).
@@ -111,7 +127,9 @@ func (m *Model) History(scope fact.Scope, id fact.ID) *fact.History {
 	}
 	f := &named[0]
 	pieces := piecesOf(f, rows)
-	versions := only(m.versions, func(v *version) bool { return contains(pieces, v) })
+	versions := only(m.versions, func(v *version) bool {
+		return contains(pieces, v) && v.on == scope.Branch && !m.dropped(v, fact.Present(m.last))
+	})
 	timeline := byTime(only(rows, func(v *version) bool {
 		return v.Tenant == f.Tenant && v.Subject == f.Subject && v.Predicate == f.Predicate
 	}))
@@ -185,4 +203,18 @@ func (m *Model) Stats(scope fact.Scope) fact.Stats {
 		stats.Tenants = uint64(len(names(owned, func(v *version) string { return v.Tenant })))
 	}
 	return stats
+}
+
+// Whole returns everything that a tenant's branch ever said and still has: each
+// fact as it is, and the versions that were replaced.
+func (m *Model) Whole(tenant, branch string) (now []fact.Fact, replaced []fact.Fact) {
+	here := func(v *version) bool { return v.Tenant == tenant && v.on == branch }
+	rows := m.rows(here)
+	for i := range m.versions {
+		v := &m.versions[i]
+		if here(v) && !slices.ContainsFunc(rows, func(r version) bool { return r.ID == v.ID && r.Tx == v.Tx }) {
+			replaced = append(replaced, v.Fact)
+		}
+	}
+	return facts(rows), replaced
 }

@@ -33,16 +33,23 @@ func (d *draft) retract(r *fact.Retract) *fact.Error {
 }
 
 // Sweep does what is due at its cut-off, the record time (C-13, C-17), one tx
-// for each tenant that it touches, in the order of their bytes. It returns how
+// for each tenant and branch that it touches, in the order of their bytes, main
+// first. What a branch inherits is its parent's business. It returns how
 // many transient facts it deleted and how many closes it made due.
 func (m *Model) Sweep(proposedAt fact.Instant) (removed, superseded int) {
 	m.last = max(m.last, proposedAt)
 	for _, tenant := range m.tenants() {
-		d := m.begin(&fact.Request{Tenant: tenant})
-		superseded += d.closeDue()
-		removed += d.expire()
-		if d.wrote {
-			d.commit()
+		branches := []string{fact.MainBranch}
+		for _, b := range m.Branches(tenant) {
+			branches = append(branches, b.Name)
+		}
+		for _, branch := range branches {
+			d := m.begin(&fact.Request{Tenant: tenant, Branch: branch})
+			superseded += d.closeDue()
+			removed += d.expire()
+			if d.wrote {
+				d.commit()
+			}
 		}
 	}
 	return removed, superseded
@@ -50,7 +57,7 @@ func (m *Model) Sweep(proposedAt fact.Instant) (removed, superseded int) {
 
 func (d *draft) closeDue() int {
 	due := only(d.current(), func(v *version) bool {
-		return v.Tenant == d.req.Tenant && v.Pending && v.ValidUntil <= d.last && !expires(v)
+		return d.owns(v) && v.home == v.on && v.Pending && v.ValidUntil <= d.last && !expires(v)
 	})
 	slices.SortFunc(due, byEnd)
 	for _, v := range due {
@@ -69,14 +76,35 @@ func byEnd(a, b version) int { return cmp.Or(cmp.Compare(a.ValidUntil, b.ValidUn
 
 func (d *draft) expire() int {
 	expired := only(d.current(), func(v *version) bool {
-		return v.Tenant == d.req.Tenant && expires(v) && v.ValidUntil <= d.last
+		return d.owns(v) && v.home == v.on && expires(v) && v.ValidUntil <= d.last
 	})
 	slices.SortFunc(expired, byEnd)
 	for i := range expired {
 		d.tellExpired(&expired[i])
 	}
-	d.erase(expired)
+	for _, v := range expired {
+		d.forget(v)
+	}
 	return len(expired)
+}
+
+// forget deletes an expired fact: wherever it is read, that version and what was
+// replaced by it, on the branches that have it from here too.
+func (d *draft) forget(gone version) {
+	d.wrote = true
+	last := map[string]int{}
+	for i, v := range d.versions {
+		if v.ID == gone.ID && v.home == gone.on {
+			last[v.on] = i
+		}
+	}
+	var left []version
+	for i, v := range d.versions {
+		if upTo, there := last[v.on]; v.ID != gone.ID || !there || i > upTo {
+			left = append(left, v)
+		}
+	}
+	d.versions = left
 }
 
 // purge deletes every trace of the facts it names (C-56).
@@ -85,7 +113,7 @@ func (d *draft) purge(p *fact.Purge) {
 		mine := p.AllTenants || tenant == d.req.Tenant
 		return mine && (subject == p.Subject || p.Subject == "" && strings.HasPrefix(subject, p.Prefix))
 	}
-	gone := only(d.current(), func(v *version) bool { return names(v.Tenant, v.Subject) })
+	gone := only(d.current(), func(v *version) bool { return names(v.Tenant, v.Subject) && v.home == v.on })
 	d.erase(gone)
 	d.events = slices.DeleteFunc(d.events, func(e event) bool {
 		return e.expired != nil && names(e.expired.Tenant, e.expired.Subject)

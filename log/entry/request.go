@@ -10,6 +10,7 @@ const (
 	requestWrite = iota + 1
 	requestRegistry
 	requestPurge
+	requestBranch
 )
 
 // requestVectors stands apart from the kinds that come in sequence.
@@ -47,6 +48,9 @@ func EncodeRequest(q *fact.Request) []byte {
 	case q.Vectors != nil:
 		w.byte(requestVectors)
 		w.vectors(q.Vectors)
+	case q.Branching != nil:
+		w.byte(requestBranch)
+		w.branching(q.Branching)
 	default:
 		w.byte(0)
 	}
@@ -72,6 +76,8 @@ func DecodeRequest(b []byte) (*fact.Request, error) {
 		q.Purge = &fact.Purge{AllTenants: r.bool(), Subject: r.string(), Prefix: r.string()}
 	case requestVectors:
 		q.Vectors = r.vectors()
+	case requestBranch:
+		q.Branching = r.branching()
 	default:
 		r.fail("a request of a kind that this program does not know")
 	}

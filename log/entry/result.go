@@ -33,6 +33,9 @@ func EncodeResult(s *fact.Result) []byte {
 		w.key(s.Key)
 	}
 	w.uint(s.Purged)
+	if s.Branching != nil { // of an answer to a branch change alone: others end here
+		w.branchResult(s.Branching)
+	}
 	return w.b
 }
 
@@ -62,6 +65,9 @@ func DecodeResult(b []byte) (*fact.Result, error) {
 		s.Key = &k
 	}
 	s.Purged = r.uint()
+	if len(r.b) > 0 {
+		s.Branching = r.branchResult()
+	}
 	return s, r.done()
 }
 
