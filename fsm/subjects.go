@@ -39,7 +39,11 @@ func (v *View) EachSubject(ctx context.Context, q *fact.SubjectQuery, visit func
 			after = q.After.Subject
 		}
 		pass := &subjectPass{ctx: ctx, v: v, space: space{tenant, q.Scope.Branch}, sels: sels, visit: visit}
-		if more, err := pass.run(q.Subject, after, past); err != nil || !more {
+		run := pass.run
+		if q.Scope.Branch != fact.MainBranch {
+			run = pass.layered
+		}
+		if more, err := run(q.Subject, after, past); err != nil || !more {
 			return err
 		}
 	}

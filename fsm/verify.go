@@ -167,6 +167,11 @@ func (w *walker) key(k, value []byte) error {
 		return w.event(k, value)
 	case famVector:
 		return w.vector(rest, value)
+	case famForked:
+		_, err := decodeFork(value)
+		return w.decodes("the note of a forked fact", err)
+	case famBranch:
+		return w.branch(rest, value)
 	case famOutcome:
 		w.out.Outcomes++
 		_, err := decodeOutcome(value)
@@ -316,6 +321,25 @@ func (w *walker) version(k, value []byte) error {
 	there, err := has(w.view.snap, w.space.id(past.id))
 	if err == nil && !there {
 		w.out.problem("%s: there is a version of fact %s, which is not there", w.where(), past.id)
+	}
+	return err
+}
+
+// branch checks that a branch's record can be read, is its own, and has a parent.
+func (w *walker) branch(name, value []byte) error {
+	rec, err := decodeBranch(value)
+	if err != nil {
+		return w.decodes("a branch", err)
+	}
+	if rec.Tenant != w.space.tenant || rec.Name != string(name) || rec.BaseTx > w.out.Tx {
+		w.out.problem("%s: branch %q does not lie where it belongs", w.where(), rec.Name)
+	}
+	if rec.Parent == fact.MainBranch {
+		return nil
+	}
+	parent, err := w.view.branch(space{rec.Tenant, rec.Parent})
+	if err == nil && parent == nil {
+		w.out.problem("%s: branch %q has no parent", w.where(), rec.Name)
 	}
 	return err
 }

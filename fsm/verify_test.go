@@ -34,7 +34,11 @@ func TestVerifyOfSoundStores(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			n := newNode(t, fsm.Options{})
-			for _, s := range model.NewRandom(seed).History(120) {
+			r := model.NewRandom(seed)
+			if seed%2 == 1 {
+				r = model.NewRandomForks(seed)
+			}
+			for _, s := range r.History(120) {
 				n.put(bytesOf(s))
 			}
 			n.apply()
