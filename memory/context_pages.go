@@ -63,7 +63,7 @@ func (b *briefing) readPage(ref pageRef) (*packet.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &packet.Page{ID: ref.id, Subject: ref.subject, Body: body.Object.Text, Source: body.Source}
+	p := &packet.Page{ID: ref.id, Subject: ref.subject, Body: body.Object.Text, Plain: page.Plain(body.Object.Text), Source: body.Source}
 	if title != nil {
 		p.Title = title.Object.Text
 	}

@@ -59,7 +59,8 @@ type Page struct {
 	ID      string // the page's entity
 	Subject string // what it is about
 	Title   string
-	Body    string
+	Body    string // as it was saved
+	Plain   string // with links as their text
 	Source  *string
 }
 

@@ -75,7 +75,8 @@ func snippet(p *Page) Snippet {
 	if more {
 		s.BodyBytes = len(p.Body)
 	}
-	text, more := cut(clean(body), maxSnippetBytes)
+	plain, _ := cut(p.Plain, MaxValueBytes)
+	text, more := cut(clean(plain), maxSnippetBytes)
 	if more {
 		text += "…"
 	}
