@@ -56,6 +56,7 @@ func (s *Server) table() []route {
 		{method: http.MethodPut, template: "/api/pages/*", handle: s.putPage},
 		{method: http.MethodGet, template: "/api/context", handle: s.getContext},
 		{method: http.MethodPost, template: "/api/context", handle: s.postContext},
+		{method: http.MethodPost, template: "/api/compact", handle: s.compact},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
 		{method: http.MethodGet, template: "/api/embeddings", handle: s.embeddings},
 		{method: http.MethodPost, template: "/api/embeddings", handle: s.embed},

@@ -52,7 +52,11 @@ func (q *ContextQuery) sizes(f *jsonx.Fields) {
 	if n, ok := f.Integer("max_pages", 0, packet.MaxPages); ok {
 		q.MaxPages = int(n)
 	}
-	given := ""
+	q.TokenBudget, _ = budget(f)
+}
+
+// budget reads a budget under either of its names, and tells by which; 0 = none.
+func budget(f *jsonx.Fields) (tokens int, given string) {
 	for _, name := range [...]string{"token_budget", "max_tokens"} {
 		v, ok := f.Get(name)
 		if !ok {
@@ -60,16 +64,17 @@ func (q *ContextQuery) sizes(f *jsonx.Fields) {
 		}
 		if given != "" {
 			f.Fail(fact.Invalid(f.Path(name), "means the same as "+given+": give one of them"))
-			return
+			return tokens, given
 		}
 		given = name
 		n, err := strconv.ParseInt(v.Raw, 10, 64)
 		if v.Kind != jsonx.Number || err != nil || n < 1 || n > maxBudget {
 			f.Fail(fact.Invalid(f.Path(name), budgetRange))
-			return
+			return 0, given
 		}
-		q.TokenBudget = int(n)
+		tokens = int(n)
 	}
+	return tokens, given
 }
 
 // pointInTime reads the branch and both times from a body.

@@ -1,0 +1,81 @@
+package http_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestCurlsOfCompact runs the commands of the documents' pages as written there.
+func TestCurlsOfCompact(t *testing.T) {
+	s := newShell(t)
+	got := s.curl(`curl -s -X POST "$ABAGRAPH_BASE_URL/api/compact" \
+  -H "Authorization: Bearer $ABAGRAPH_API_KEY" \
+  -H "Content-Type: application/json" \
+  -d '{ "token_budget": 500, "facts": [
+{"id":"01J..","subject":"Person:sarah","predicate":"works_at","object":"Org:acme","confidence":0.9,"valid_from":1720000000000,"status":"Active","tx":1},
+{"id":"01J..","subject":"Person:sarah","predicate":"role","object":"VP Engineering","confidence":0.7,"valid_from":1720000000000,"status":"Active","tx":1},
+{"id":"01J..","subject":"Project:atlas","predicate":"owner","object":"Person:sarah","confidence":0.95,"valid_from":1720000000000,"status":"Active","tx":2}
+] }'`).status(200)
+	want := `{"facts":[{"id":"01J..","subject":"Project:atlas","predicate":"owner","object":"Person:sarah","confidence":0.95,"valid_from":1720000000000,"status":"active","tx":2},` +
+		`{"id":"01J..","subject":"Person:sarah","predicate":"works_at","object":"Org:acme","confidence":0.9,"valid_from":1720000000000,"status":"active","tx":1},` +
+		`{"id":"01J..","subject":"Person:sarah","predicate":"role","object":"VP Engineering","confidence":0.7,"valid_from":1720000000000,"status":"active","tx":1}],"tokens":`
+	if !strings.HasPrefix(got.Body, want) || !strings.HasSuffix(got.Body, `,"dropped":0}`) {
+		t.Errorf("compacted: %s", got.Body)
+	}
+	empty := s.curl(`curl -s -X POST "$ABAGRAPH_BASE_URL/api/compact" \
+  -H "Authorization: Bearer $ABAGRAPH_API_KEY" \
+  -H "Content-Type: application/json" \
+  -d '{"token_budget":100,"facts":[]}'`).status(200)
+	if empty.Body != `{"facts":[],"tokens":0,"total_tokens":0,"dropped":0}` {
+		t.Errorf("nothing: %s", empty.Body)
+	}
+}
+
+func number(v any) int {
+	n, err := strconv.Atoi(fmt.Sprint(v))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// TestCompact: what an answer of facts holds can be sent as it is, the budget is
+// kept, and nothing is read or written.
+func TestCompact(t *testing.T) {
+	r := start(t, "")
+	for i := range 30 {
+		r.assert(fmt.Sprintf("Person:p%d", i), "noted", `"something worth a line of its own"`, fmt.Sprintf(`"confidence":%v`, 0.8+float64(i)/200))
+	}
+	facts := r.get("/api/facts").status(200).Body
+	all := r.post("/api/compact", `{"token_budget":100000,"facts":`+facts+`}`).status(200).object()
+	if len(all["facts"].([]any)) != 30 || number(all["dropped"]) != 0 || all["tokens"] != all["total_tokens"] {
+		t.Errorf("all: %v %v", all["tokens"], all["dropped"])
+	}
+	few := r.post("/api/compact?explain=1", `{"max_tokens":200,"facts":`+facts+`}`).status(200).object()["result"].(map[string]any)
+	kept := few["facts"].([]any)
+	if len(kept) == 0 || len(kept) > 8 || number(few["tokens"]) > 200 || number(few["dropped"]) != 30-len(kept) || kept[0].(map[string]any)["subject"] != "Person:p29" {
+		t.Errorf("few: %v", few)
+	}
+	packet := r.post("/api/context", `{"token_budget":2000}`).status(200).object()
+	if got := r.post("/api/compact", `{"token_budget":60,"facts":`+packet.text("facts")+`}`).status(200).object(); len(got["facts"].([]any)) != 1 {
+		t.Errorf("of a packet: %v", got)
+	}
+	for body, field := range map[string]string{
+		`{"facts":[]}`: "token_budget", `{"token_budget":5}`: "facts", `{"token_budget":0,"facts":[]}`: "token_budget", `{"token_budget":5,"facts":{}}`: "facts",
+		`{"token_budget":5,"facts":[{"subject":"a","predicate":"b","object":1}]}`:                                   "facts[0].id",
+		`{"token_budget":5,"facts":[{"id":"x","predicate":"b","object":1}]}`:                                        "facts[0].subject",
+		`{"token_budget":5,"facts":[{"id":"x","subject":"a","predicate":"b","object":[1]}]}`:                        "facts[0].object",
+		`{"token_budget":5,"facts":[{"id":"x","subject":"a","predicate":"b","status":"gone"}]}`:                     "facts[0].status",
+		`{"token_budget":5,"facts":[{"id":"x","subject":"a","predicate":"b","confidence":null}]}`:                   "facts[0].confidence",
+		`{"token_budget":5,"facts":[{"id":"x","subject":"a","predicate":"b","colour":"red"}]}`:                      "facts[0].colour",
+		`{"token_budget":5,"facts":[{"id":"x","subject":"a","predicate":"b","valid_from":"long ago"}]}`:             "facts[0].valid_from",
+		`{"token_budget":5,"facts":[` + strings.Repeat(`{"id":"x","subject":"a","predicate":"b"},`, 10000) + `{}]}`: "facts",
+	} {
+		if e := r.post("/api/compact", body).fails(400, "SchemaInvalid"); e["field"] != field {
+			t.Errorf("%.80s: field %v, want %s (%v)", body, e["field"], field, e["message"])
+		}
+	}
+	r.get("/api/compact").fails(405, "MethodNotAllowed")
+}
