@@ -121,8 +121,7 @@ func (c *call) finish(facts bool) []byte {
 }
 
 // answered makes the result of a call: one JSON, as text and as structure.
-func answered(b []byte) *mcpsdk.CallToolResult {
-	text := inert(b)
+func answered(text []byte) *mcpsdk.CallToolResult {
 	return &mcpsdk.CallToolResult{
 		Content:           []mcpsdk.Content{&mcpsdk.TextContent{Text: string(text)}},
 		StructuredContent: json.RawMessage(text),
@@ -131,14 +130,15 @@ func answered(b []byte) *mcpsdk.CallToolResult {
 
 // inert rewrites JSON to the same JSON in which no text can be taken for markup
 // or hide: angle brackets, back quotes, and every character that is not shown
-// are written as escapes. All of them can only stand in strings there.
-func inert(b []byte) []byte {
+// are written as escapes. All of them can only stand in strings there. In the
+// part that is a prompt, markup stays: it is the prompt's own.
+func inert(b []byte, prompt [2]int) []byte {
 	out := make([]byte, 0, len(b)+len(b)/16)
 	for i := 0; i < len(b); {
 		c := b[i]
 		if c < utf8.RuneSelf {
 			i++
-			if c == '<' || c == '>' || c == '`' || c == 0x7f {
+			if mark := c == '<' || c == '>' || c == '`'; c == 0x7f || mark && (i <= prompt[0] || i > prompt[1]) {
 				out = appendUnicode(out, rune(c))
 			} else {
 				out = append(out, c)
@@ -211,7 +211,7 @@ func (s *Server) failed(tool string, err error) *mcpsdk.CallToolResult {
 	return &mcpsdk.CallToolResult{
 		IsError:           true,
 		Content:           []mcpsdk.Content{&mcpsdk.TextContent{Text: string(e.Code) + ": " + shownText(e.Message)}},
-		StructuredContent: json.RawMessage(inert(append(b, '}'))),
+		StructuredContent: json.RawMessage(inert(append(b, '}'), [2]int{})),
 	}
 }
 

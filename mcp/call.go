@@ -35,6 +35,9 @@ type call struct {
 	warnings []string
 	scores   []float64 // of the facts that were found, where they were ranked
 	b        []byte    // the answer so far
+	// prompt is where in b a text stands that was written to be pasted: it has
+	// its own guard against what it quotes.
+	prompt [2]int
 }
 
 // begin reads what every tool takes: arguments, and the namespace.

@@ -55,7 +55,7 @@ func (s *Server) reader(r *resource) mcpsdk.ResourceHandler {
 			return nil, s.rpcFailure("resource "+r.kind, err)
 		}
 		return &mcpsdk.ReadResourceResult{Contents: []*mcpsdk.ResourceContents{{
-			URI: request.Params.URI, MIMEType: "application/json", Text: string(inert(b)),
+			URI: request.Params.URI, MIMEType: "application/json", Text: string(b),
 		}}}, nil
 	}
 }

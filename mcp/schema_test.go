@@ -102,9 +102,9 @@ func resolve(t *testing.T, schema doc) *jsonschema.Resolved {
 // TestProfiles: a profile decides what is listed, and nothing else.
 func TestProfiles(t *testing.T) {
 	for profile, want := range map[mcp.Profile]string{
-		mcp.AgentMemory: `"digest","recall","remember","whats_changed"`,
+		mcp.AgentMemory: `"build_context","digest","recall","remember","whats_changed"`,
 		mcp.ReadOnly:    `"explain_fact","recall","recall_as_of"`,
-		mcp.Full:        `"digest","explain_fact","recall","recall_as_of","remember","whats_changed"`,
+		mcp.Full:        `"build_context","digest","explain_fact","recall","recall_as_of","remember","whats_changed"`,
 	} {
 		r := start(t, "", profile)
 		if got := column(docs(r.rpc("tools/list", `{}`)["tools"]), "name"); got != want {

@@ -24,6 +24,8 @@ func reads(namespace, id string) map[string]string {
 		"recall_as_of known":     head + `"as_of":1,"known_at":1}`,
 		"whats_changed":          head + `"from":0,"to":4102444800000}`,
 		"whats_changed known":    head + `"from":0,"to":4102444800000,"axis":"known","subject":"Shared:thing"}`,
+		"build_context":          head + `"task":"what does the shared thing know","seeds":["Shared:thing"]}`,
+		"build_context past":     head + `"task":"objects and predicates","as_of":4102444800000,"style":"claude","max_tokens":500}`,
 		"explain_fact":           head + `"fact_id":"` + id + `"}`,
 	}
 }

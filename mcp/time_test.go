@@ -22,6 +22,7 @@ func TestTIM05SecondsOverMCP(t *testing.T) {
 		"recall  ":      `{"namespace":"acme","mode":"walk","start":"A:1","as_of":%s}`,
 		"recall_as_of":  `{"namespace":"acme","as_of":%s}`,
 		"whats_changed": `{"namespace":"acme","from":%s,"to":4102444800000}`,
+		"build_context": `{"namespace":"acme","task":"one","as_of":%s}`,
 		"remember":      `{"namespace":"acme","subject":"A:2","predicate":"p","object":1,"coexist":true,"valid_from":%s}`,
 		"digest":        `{"namespace":"acme","facts":[{"subject":"A:3","predicate":"p","object":1,"coexist":true,"valid_from":%s}]}`,
 	} {

@@ -28,7 +28,7 @@ type tool struct {
 // is ever erased (C-18).
 func tools() []tool {
 	return []tool{
-		digestTool(), explainFactTool(), recallTool(), recallAsOfTool(), rememberTool(), whatsChangedTool(),
+		buildContextTool(), digestTool(), explainFactTool(), recallTool(), recallAsOfTool(), rememberTool(), whatsChangedTool(),
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *Server) handler(t *tool) mcpsdk.ToolHandler {
 	}
 }
 
-// run runs a tool and returns its answer.
+// run runs a tool and returns its answer, as a model may read it.
 func (s *Server) run(ctx context.Context, t *tool, r *mcpsdk.CallToolRequest, arguments []byte) ([]byte, error) {
 	if t.role == fact.RoleRead {
 		var cancel context.CancelFunc
@@ -75,5 +75,5 @@ func (s *Server) run(ctx context.Context, t *tool, r *mcpsdk.CallToolRequest, ar
 	if err := t.run(c); err != nil {
 		return nil, err
 	}
-	return c.finish(t.facts), nil
+	return inert(c.finish(t.facts), c.prompt), nil
 }

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"strings"
 	"testing"
 
 	"abagraph/fact"
@@ -25,6 +26,18 @@ func TestTheDocumentsExamples(t *testing.T) {
 	}
 	if got := column(r.tool("recall", `{ "mode": "semantic", "namespace": "acme", "query": "Who leads project Atlas?", "limit": 10 }`).facts()[:1], "object"); got != `"Person:alice"` {
 		t.Errorf("semantic: %s", got)
+	}
+	packet := r.tool("build_context", `{ "task": "plan the Q3 roadmap for Project Atlas", "namespace": "acme", "seeds": ["Project:atlas", "Person:alice"], "max_facts": 32, "max_tokens": 4096 }`).ok()
+	if got := column(docs(packet["facts"])[:1], "corroboration"); encoded(packet["counts"]) != `{"entities":3,"facts":3,"pages":0}` || got != `{"agree":1,"conflict":0,"source_names":["meeting-notes-2026-06"],"sources":1}` {
+		t.Errorf("packet: %v", packet)
+	}
+	for _, field := range []string{"system_prompt", "summary", "entities", "pages", "collapsed", "tokens", "total_tokens"} {
+		if packet[field] == nil {
+			t.Errorf("the packet has no %s", field)
+		}
+	}
+	if got := r.tool("build_context", `{ "task": "brief me on Sarah before a 1:1", "namespace": "demo", "seeds": ["Person:sarah"], "max_tokens": 80 }`).ok(); !strings.Contains(encoded(got["warnings"]), "namespace") {
+		t.Errorf("a namespace without facts: %v", got)
 	}
 	a := r.tool("remember", `{"subject":"Project:atlas","predicate":"lead","object":"Person:bob","namespace":"acme","source":"user"}`)
 	explained := r.tool("explain_fact", `{"namespace":"acme","fact_id":"`+a.ok()["written_id"].(string)+`"}`).ok()

@@ -175,6 +175,15 @@ func TestArguments(t *testing.T) {
 		`whats_changed {"namespace":"a","from":5}`:                                                             "to is required",
 		`whats_changed {"namespace":"a","from":6,"to":5}`:                                                      "from must not be later than to",
 		`whats_changed {"namespace":"a","from":5,"to":6,"axis":"time"}`:                                        "both, valid or known",
+		`build_context {"namespace":"a"}`:                                                                      "task is required",
+		`build_context {"namespace":"a","task":""}`:                                                            "task is required",
+		`build_context {"namespace":"a","task":"t","goal":"g"}`:                                                "goal means the same as task",
+		`build_context {"namespace":"a","task":"t","max_tokens":0}`:                                            "max_tokens must be a whole number from 1 to 100000",
+		`build_context {"namespace":"a","task":"t","max_tokens":100001}`:                                       "max_tokens must be a whole number from 1 to 100000",
+		`build_context {"namespace":"a","task":"t","max_facts":201}`:                                           "max_facts must be a whole number from 0 to 200",
+		`build_context {"namespace":"a","task":"t","style":"xml"}`:                                             "claude, openai or generic",
+		`build_context {"namespace":"a","task":"t","seeds":"A:b"}`:                                             "seeds must be an array",
+		`build_context {"namespace":"a","task":"t","seeds":[" A:b"]}`:                                          "seeds[0]",
 		`explain_fact {"namespace":"a"}`:                                                                       "fact_id is required",
 	} {
 		tool, arguments, _ := strings.Cut(call, " ")

@@ -39,6 +39,7 @@ var steps = []step{
 	{"recall", json.RawMessage(`{"mode":"walk","start":"Person:alice","depth":2,"direction":"both","edge_types":["works_at"]}`), `"object":"Org:acme"`},
 	{"recall_as_of", json.RawMessage(`{"as_of":4102444800000,"subject":"Project:atlas"}`), `"object":"Person:bob"`},
 	{"whats_changed", json.RawMessage(`{"from":0,"to":4102444800000}`), `"added_count":2`},
+	{"build_context", json.RawMessage(`{"task":"plan the roadmap of project atlas","seeds":["Project:atlas"],"max_tokens":1000}`), `"object":"Person:bob"`},
 	{"explain_fact", json.RawMessage(`{"fact_id":"$ID"}`), `"history":[`},
 }
 
