@@ -67,7 +67,7 @@ func (q *Questions) next(r *rand.Rand) client.Call {
 	v := url.Values{"consistency": {"stale"}, "min_tx": {strconv.FormatUint(q.Tx, 10)}}
 	v.Set("tenant", q.Tenants[r.IntN(len(q.Tenants))])
 	call := client.Call{Method: http.MethodGet, Query: v}
-	switch k := r.IntN(12); {
+	switch k := r.IntN(14); {
 	case k < 6:
 		call.Path = "/api/facts"
 		q.filter(r, v)
@@ -81,8 +81,12 @@ func (q *Questions) next(r *rand.Rand) client.Call {
 	case k == 10:
 		call.Path = [...]string{"/api/entities", "/api/predicates"}[r.IntN(2)]
 		q.when(r, v)
-	default:
+	case k == 11:
 		call.Path = "/api/stats"
+	default:
+		call.Path = "/api/context"
+		q.brief(r, v)
+		q.when(r, v)
 	}
 	return call
 }
@@ -108,6 +112,21 @@ func (q *Questions) filter(r *rand.Rand, v url.Values) {
 		v.Set("tx_gt", strconv.FormatUint(r.Uint64N(q.Tx), 10))
 	}
 	v.Set("limit", strconv.Itoa(1+r.IntN(300)))
+}
+
+// brief asks for a packet, in one of its styles.
+func (q *Questions) brief(r *rand.Rand, v url.Values) {
+	f := &forecaster{r: r}
+	v.Set("style", [...]string{"generic", "claude", "openai"}[r.IntN(3)])
+	if r.IntN(2) == 0 {
+		v.Set("seeds", f.subject())
+	}
+	if r.IntN(2) == 0 {
+		v.Set("goal", "what is known of "+f.subject()+" and its "+f.predicate())
+	}
+	if r.IntN(2) == 0 {
+		v.Set("token_budget", strconv.Itoa(100+r.IntN(900)))
+	}
 }
 
 // when chooses a point on each axis of time, or none.
