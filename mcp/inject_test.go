@@ -29,7 +29,7 @@ var hostile = []string{
 // INJ-01 over MCP: every stored text stays inside a string of the answer's JSON.
 // In what the model reads there is no markup and no character that does not
 // show; the frame says that facts are data; the value itself is unchanged.
-func TestINJ01StoredTextStaysData(t *testing.T) {
+func TestINJ01StoredTextStaysDataOverMCP(t *testing.T) {
 	r := start(t, "", mcp.Full)
 	for i, text := range hostile {
 		quoted, err := json.Marshal(text)

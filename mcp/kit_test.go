@@ -39,11 +39,17 @@ func start(t *testing.T, admin string, profile mcp.Profile) *rig {
 	node := onenode.Start(t)
 	service := node.Service(t, memory.Options{AdminKey: admin})
 	logger := slog.New(slog.DiscardHandler)
-	handler, err := mcp.NewServer(mcp.Options{Memory: service, Logger: logger, Version: "test", Profile: profile})
+	return serve(t, node, service, mcp.Options{Memory: service, Logger: logger, Version: "test", Profile: profile}, admin)
+}
+
+// serve serves a node through a door.
+func serve(t *testing.T, node *onenode.Node, service *memory.Service, o mcp.Options, admin string) *rig {
+	t.Helper()
+	handler, err := mcp.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := httpd.NewServer(httpd.Config{Bind: "127.0.0.1:0", Memory: service, MCP: handler, Logger: logger, Version: "test"})
+	server, err := httpd.NewServer(httpd.Config{Bind: "127.0.0.1:0", Memory: service, MCP: handler, Logger: o.Logger, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

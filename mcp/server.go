@@ -11,7 +11,6 @@ import (
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"abagraph/fact"
 	"abagraph/memory"
 )
 
@@ -97,6 +96,15 @@ func cacheable(_ context.Context, _ mcpsdk.Request, c *mcpsdk.Cacheable) {
 	c.CacheScope = "private"
 }
 
+// broken is what a caller is told of a panic.
+func (s *Server) broken(method string) (mcpsdk.Result, error) {
+	err := errors.New("a panic, logged apart")
+	if method == "tools/call" {
+		return s.failed(method, err), nil
+	}
+	return nil, s.rpcFailure(method, err)
+}
+
 // guarded is around every method: it asks who is there, shows the tools of the
 // profile only, and turns a panic into an error.
 func (s *Server) guarded(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
@@ -104,7 +112,7 @@ func (s *Server) guarded(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 		defer func() {
 			if cause := recover(); cause != nil {
 				s.logger.Error("abagraph.mcp.panic", "method", method, "panic", fmt.Sprintf("%T", cause), "stack", string(debug.Stack()))
-				result, err = nil, &fact.Error{Code: fact.Io, Message: "internal error"}
+				result, err = s.broken(method)
 			}
 		}()
 		if memory.HandoffOf(ctx) == nil {
