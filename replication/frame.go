@@ -22,6 +22,8 @@ const (
 	methodJoin                        // joinRequest → joinAnswer
 	methodRemove                      // removeRequest → nothing
 	methodStatus                      // → peerStatus
+	methodChange                      // changeRequest → nothing
+	methodRole                        // roleRequest → nothing
 )
 
 // verdict is how a call went.

@@ -27,6 +27,7 @@ type identity struct {
 	node    string
 	cluster clusterID
 	stage   string
+	reader  bool // an operator has taken its vote: it asks for none
 }
 
 // identityFile is the form of node.json.
@@ -34,6 +35,7 @@ type identityFile struct {
 	Node    string `json:"node_id"`
 	Cluster string `json:"cluster_id"`
 	Stage   string `json:"stage"`
+	Reader  bool   `json:"reader,omitempty"`
 }
 
 // loadIdentity reads node.json; nil means that there is none.
@@ -56,7 +58,7 @@ func loadIdentityFile(path string) (*identity, error) {
 	if err := json.Unmarshal(content, &file); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", path, err)
 	}
-	id := &identity{node: file.Node, stage: file.Stage}
+	id := &identity{node: file.Node, stage: file.Stage, reader: file.Reader}
 	raw, err := hex.DecodeString(file.Cluster)
 	if err != nil || len(raw) != len(id.cluster) || (file.Stage != stageFounding && file.Stage != stageMember) {
 		return nil, fmt.Errorf("%s is damaged: its cluster id or stage is not one", path)
@@ -70,7 +72,7 @@ func saveIdentity(dir *rlog.Dir, id identity) error {
 	if dir == nil {
 		return nil
 	}
-	content, err := json.Marshal(identityFile{Node: id.node, Cluster: hex.EncodeToString(id.cluster[:]), Stage: id.stage})
+	content, err := json.Marshal(identityFile{Node: id.node, Cluster: hex.EncodeToString(id.cluster[:]), Stage: id.stage, Reader: id.reader})
 	if err != nil {
 		return fmt.Errorf("write who this node is: %w", err)
 	}

@@ -122,7 +122,7 @@ func (n *Node) settle(ctx context.Context) {
 	for ctx.Err() == nil {
 		if self, known := n.self(); known {
 			err := n.improve(ctx, self)
-			if err == nil && self.Suffrage == raft.Voter && string(self.Address) == n.port.advertise {
+			if err == nil && (self.Suffrage == raft.Voter || n.reader.Load()) && string(self.Address) == n.port.advertise {
 				return
 			}
 			if err != nil {
@@ -136,6 +136,9 @@ func (n *Node) settle(ctx context.Context) {
 func (n *Node) improve(ctx context.Context, self raft.Server) error {
 	request := joinRequest{ID: n.options.NodeID, Address: n.port.advertise}
 	if string(self.Address) == n.port.advertise {
+		if n.reader.Load() {
+			return nil
+		}
 		caught, cancel := context.WithTimeout(ctx, changeLimit)
 		defer cancel()
 		if _, err := n.readPoint(caught); err != nil {
@@ -366,12 +369,14 @@ func (n *Node) removeHere(ctx context.Context, id string) error {
 			member = &s
 		}
 	}
-	voters := len(n.otherVoters()) + 1
+	if member != nil {
+		if err := n.keepsMajority(ctx, *member, "removing"); err != nil {
+			return err
+		}
+	}
 	switch {
 	case member == nil:
 		return fact.Errorf(fact.NotFound, "there is no member %q", id)
-	case member.Suffrage == raft.Voter && voters == 1:
-		return fact.Errorf(fact.Conflict, "%s is the only voter and cannot be removed", id)
 	case id == n.options.NodeID:
 		if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
 			return fmt.Errorf("%w: %w", errNotLeader, err)

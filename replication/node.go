@@ -34,6 +34,8 @@ type Node struct {
 	moved      *broadcast    // the leader may have changed
 	changing   chan struct{} // held by whoever changes the membership
 	alone      *clusterID    // of a node without a peer port
+	reader     atomic.Bool   // it asks for no vote
+	disk       diskUse
 	backing    chan struct{} // held while a backup is under way
 
 	seenMu sync.Mutex

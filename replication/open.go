@@ -151,6 +151,7 @@ func (n *Node) foundingIdentity() (*identity, error) {
 func (n *Node) openTransport(id *identity) (raft.Transport, error) {
 	if id != nil {
 		n.alone = &id.cluster
+		n.reader.Store(id.reader)
 	}
 	if n.options.Bind == "" {
 		_, transport := raft.NewInmemTransport(raft.ServerAddress(n.options.NodeID))

@@ -115,6 +115,10 @@ func (s *callServer) dispatch(ctx context.Context, m method, payload []byte) ([]
 		return n.serveRemove(ctx, payload)
 	case methodStatus:
 		return n.serveStatus()
+	case methodChange:
+		return n.serveChange(ctx, payload)
+	case methodRole:
+		return n.serveRole(payload)
 	}
 	return nil, fact.Errorf(fact.SchemaInvalid, "peers of this version know no call %d", m)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	rlog "abagraph/log"
+
 	"github.com/hashicorp/raft"
 )
 
@@ -57,6 +59,14 @@ type peerStatus struct {
 	Term    uint64 `json:"term"`
 	// Members are the ids of the cluster's members, as the node knows them.
 	Members []string `json:"members"`
+	// The rest is for operators.
+	Digest   string     `json:"digest"`
+	Epoch    string     `json:"epoch"`
+	Reader   bool       `json:"reader,omitempty"`
+	LogBytes uint64     `json:"log_bytes"`
+	Snapshot uint64     `json:"snapshot"`
+	Disk     rlog.Usage `json:"disk"`
+	Problem  string     `json:"problem,omitempty"`
 }
 
 const (
@@ -204,11 +214,4 @@ func (n *Node) askStatus(ctx context.Context, address string) (peerStatus, bool)
 	return s, json.Unmarshal(payload, &s) == nil
 }
 
-func (n *Node) serveStatus() ([]byte, error) {
-	at := n.machine.Position()
-	s := peerStatus{Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm()}
-	for _, member := range n.servers() {
-		s.Members = append(s.Members, string(member.ID))
-	}
-	return json.Marshal(s)
-}
+func (n *Node) serveStatus() ([]byte, error) { return json.Marshal(n.ownStatus()) }

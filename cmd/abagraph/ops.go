@@ -18,7 +18,8 @@ func opsCommand(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a)} {
+	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a),
+		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a)} {
 		c.AddCommand(command)
 	}
 	return c
