@@ -58,9 +58,13 @@ type Graph struct {
 	Limited    bool
 }
 
-// Graph looks at every fact that holds, twice or, with Q, three times. What it
-// keeps in memory grows with the number of entities, not of facts; a few such
-// looks at a time are enough.
+// maxKeptLinks is how many edges a look at the graph keeps in mind, in some 70
+// bytes each. Where there are more, they are read again each time that they are
+// needed.
+const maxKeptLinks = 1 << 20
+
+// Graph looks at every fact that holds, once; in a graph of very many edges twice
+// or, with Q, three times. A few such looks at a time are enough.
 func (s *Service) Graph(ctx context.Context, c Caller, q *GraphQuery, trace *Trace) (*Graph, Meta, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -73,7 +77,7 @@ func (s *Service) Graph(ctx context.Context, c Caller, q *GraphQuery, trace *Tra
 		return nil, Meta{}, err
 	}
 	defer r.close()
-	v := &graphView{g: newGrapher(r, nil), r: r, needle: strings.ToLower(normalise(q.Q)), nodes: map[string]*Node{}}
+	v := &graphView{g: newGrapher(r, nil), r: r, needle: strings.ToLower(normalise(q.Q)), places: map[string]int32{}, room: s.links}
 	graph, err := v.look(q.size())
 	if err != nil {
 		return nil, r.meta, err
@@ -94,9 +98,47 @@ type graphView struct {
 	g      *grapher
 	r      *reading
 	needle string // in lower case; "" = everything
-	nodes  map[string]*Node
-	seeds  map[string]bool // with a needle: nodes that match
-	near   map[string]bool // with a needle: seeds and their neighbours
+	places map[string]int32
+	nodes  []placed
+	links  []link
+	room   int // for links
+	names  names
+}
+
+// placed is a node with its part in a graph that is looked at around something.
+type placed struct {
+	Node
+	seed bool // it matches
+	near bool // it matches, or is the neighbour of one that does
+	show bool
+}
+
+// link is an edge with what the view tells of its fact.
+type link struct {
+	from, to          int32
+	predicate, tenant int32
+	id                fact.ID
+	confidence        float64
+	tx, batch         uint64
+}
+
+// names keeps each of a few texts once.
+type names struct {
+	places map[string]int32
+	list   []string
+}
+
+func (n *names) place(name string) int32 {
+	at, there := n.places[name]
+	if !there {
+		if n.places == nil {
+			n.places = make(map[string]int32)
+		}
+		at = int32(len(n.list))
+		n.places[name] = at
+		n.list = append(n.list, name)
+	}
+	return at
 }
 
 func (v *graphView) look(limit int) (*Graph, error) {
@@ -134,25 +176,51 @@ func (v *graphView) each(visit func(f *fact.Fact, to string, edge bool)) error {
 	return nil
 }
 
-func (v *graphView) node(id string) *Node {
-	n := v.nodes[id]
-	if n == nil {
-		n = &Node{ID: id}
-		v.nodes[id] = n
+// eachLink visits every edge, from memory or by reading it again.
+func (v *graphView) eachLink(visit func(*link)) error {
+	if v.room >= 0 {
+		for i := range v.links {
+			visit(&v.links[i])
+		}
+		return nil
 	}
-	return n
+	return v.each(func(f *fact.Fact, to string, edge bool) {
+		if edge {
+			l := v.link(f, to)
+			visit(&l)
+		}
+	})
+}
+
+func (v *graphView) link(f *fact.Fact, to string) link {
+	return link{
+		from: v.place(f.Subject), to: v.place(to), predicate: v.names.place(f.Predicate), tenant: v.names.place(f.Tenant),
+		id: f.ID, confidence: f.Confidence, tx: f.Tx, batch: f.Batch,
+	}
+}
+
+func (v *graphView) place(id string) int32 {
+	at, there := v.places[id]
+	if !there {
+		at = int32(len(v.nodes))
+		v.places[id] = at
+		v.nodes = append(v.nodes, placed{Node: Node{ID: id}})
+	}
+	return at
 }
 
 // count counts the facts and edges of every node, and notes the seeds.
 func (v *graphView) count() error {
-	v.seeds = map[string]bool{}
 	return v.each(func(f *fact.Fact, to string, edge bool) {
-		v.node(f.Subject).FactCount++
+		from := v.place(f.Subject)
+		v.nodes[from].FactCount++
 		if edge {
-			v.node(f.Subject).Degree++
-			if to != f.Subject {
-				v.node(to).Degree++
+			l := v.link(f, to)
+			v.nodes[l.from].Degree++
+			if l.to != l.from {
+				v.nodes[l.to].Degree++
 			}
+			v.keep(l)
 		}
 		if v.needle != "" {
 			v.seed(f, to, edge)
@@ -160,14 +228,24 @@ func (v *graphView) count() error {
 	})
 }
 
+// keep remembers an edge, as long as there is room for all of them.
+func (v *graphView) keep(l link) {
+	if v.room--; v.room < 0 {
+		v.links = nil
+		v.room = -1
+		return
+	}
+	v.links = append(v.links, l)
+}
+
 // seed notes what matches. An edge's object matches for itself: whoever leads to
 // it is its neighbour already.
 func (v *graphView) seed(f *fact.Fact, to string, edge bool) {
 	if v.matches(f.Subject) || v.matches(f.Predicate) || !edge && v.matches(value(f.Object)) {
-		v.seeds[f.Subject] = true
+		v.nodes[v.place(f.Subject)].seed = true
 	}
 	if edge && v.matches(to) {
-		v.seeds[to] = true
+		v.nodes[v.place(to)].seed = true
 	}
 }
 
@@ -185,33 +263,34 @@ func (v *graphView) matches(text string) bool {
 
 // focus finds the neighbours of the seeds.
 func (v *graphView) focus() error {
-	v.near = make(map[string]bool, len(v.seeds))
-	for id := range v.seeds {
-		v.near[id] = true
+	for i := range v.nodes {
+		v.nodes[i].near = v.nodes[i].seed
 	}
-	return v.each(func(f *fact.Fact, to string, edge bool) {
-		if edge && (v.seeds[f.Subject] || v.seeds[to]) {
-			v.near[f.Subject], v.near[to] = true, true
+	return v.eachLink(func(l *link) {
+		if v.nodes[l.from].seed || v.nodes[l.to].seed {
+			v.nodes[l.from].near, v.nodes[l.to].near = true, true
 		}
 	})
 }
 
-// show picks the nodes that are shown and reads the edges between them.
+// within reports whether a node is part of what is looked at.
+func (v *graphView) within(at int32) bool { return v.needle == "" || v.nodes[at].near }
+
+// show picks the nodes that are shown and gathers the edges between them.
 func (v *graphView) show(limit int) (*Graph, error) {
 	ranked := v.ranked()
 	g := &Graph{TotalNodes: len(ranked)}
-	shown := make(map[string]bool, limit)
-	for _, n := range ranked[:min(len(ranked), limit)] {
-		g.Nodes = append(g.Nodes, *n)
-		shown[n.ID] = true
+	for _, at := range ranked[:min(len(ranked), limit)] {
+		g.Nodes = append(g.Nodes, v.nodes[at].Node)
+		v.nodes[at].show = true
 	}
-	err := v.each(func(f *fact.Fact, to string, edge bool) {
-		if !edge || v.near != nil && (!v.near[f.Subject] || !v.near[to]) {
+	err := v.eachLink(func(l *link) {
+		if !v.within(l.from) || !v.within(l.to) {
 			return
 		}
 		g.TotalEdges++
-		if shown[f.Subject] && shown[to] {
-			g.Edges = append(g.Edges, bareEdge(f, to))
+		if v.nodes[l.from].show && v.nodes[l.to].show {
+			g.Edges = append(g.Edges, v.edge(l))
 			if len(g.Edges) >= 2*maxGraphEdges {
 				g.Edges = newestEdges(g.Edges)
 			}
@@ -225,10 +304,11 @@ func (v *graphView) show(limit int) (*Graph, error) {
 	return g, nil
 }
 
-// bareEdge keeps of an edge's fact what the view tells.
-func bareEdge(f *fact.Fact, to string) Edge {
-	return Edge{From: f.Subject, To: to, Fact: fact.Fact{
-		ID: f.ID, Tenant: f.Tenant, Subject: f.Subject, Predicate: f.Predicate, Confidence: f.Confidence, Tx: f.Tx, Batch: f.Batch,
+// edge tells of a link's fact what the view shows.
+func (v *graphView) edge(l *link) Edge {
+	from := v.nodes[l.from].ID
+	return Edge{From: from, To: v.nodes[l.to].ID, Fact: fact.Fact{
+		ID: l.id, Tenant: v.names.list[l.tenant], Subject: from, Predicate: v.names.list[l.predicate], Confidence: l.confidence, Tx: l.tx, Batch: l.batch,
 	}}
 }
 
@@ -238,25 +318,27 @@ func newestEdges(edges []Edge) []Edge {
 	return edges[:min(len(edges), maxGraphEdges)]
 }
 
-// ranked returns the nodes, seeds first, then by edges and facts, then by name.
-func (v *graphView) ranked() []*Node {
-	var list []*Node
-	for id, n := range v.nodes {
-		if v.near == nil || v.near[id] {
-			list = append(list, n)
+// ranked returns the places of the nodes, seeds first, then by edges and facts,
+// then by name.
+func (v *graphView) ranked() []int32 {
+	var list []int32
+	for at := range v.nodes {
+		if v.within(int32(at)) {
+			list = append(list, int32(at))
 		}
 	}
-	slices.SortFunc(list, func(a, b *Node) int {
-		return cmp.Or(v.seedFirst(a, b), cmp.Compare(b.Degree+b.FactCount, a.Degree+a.FactCount), strings.Compare(a.ID, b.ID))
+	slices.SortFunc(list, func(x, y int32) int {
+		a, b := &v.nodes[x], &v.nodes[y]
+		return cmp.Or(seedFirst(a, b), cmp.Compare(b.Degree+b.FactCount, a.Degree+a.FactCount), strings.Compare(a.ID, b.ID))
 	})
 	return list
 }
 
-func (v *graphView) seedFirst(a, b *Node) int {
+func seedFirst(a, b *placed) int {
 	switch {
-	case v.seeds[a.ID] == v.seeds[b.ID]:
+	case a.seed == b.seed:
 		return 0
-	case v.seeds[a.ID]:
+	case a.seed:
 		return -1
 	}
 	return 1

@@ -301,6 +301,7 @@ func (w *world) checkGraph(g *plainGraph, c memory.Caller, r memory.Read) {
 		w.Errorf("%+v: %d nodes and %d edges in all, limited %v; want %d and %d", q, graph.TotalNodes, graph.TotalEdges, graph.Limited, len(list), total)
 	}
 	w.sameBackfill(meta, edges)
+	w.service.KeepLinks(w.rnd.IntN(8)) // the next look keeps few edges in mind, or all
 	if again, _, err := w.service.Graph(w.Context(), c, q, nil); err != nil || shown(again) != shown(graph) {
 		w.Errorf("%+v: another answer the second time (%v)", q, err)
 	}

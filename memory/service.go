@@ -76,6 +76,7 @@ type Service struct {
 	ids        ids
 	keys       keyCache
 	heavy      heavy
+	links      int // edges that a look at the graph keeps in mind
 	words      *words.Table
 	indexes    *search.Indexes
 	embed      embedding
@@ -90,7 +91,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion, cluster: o.Cluster,
 		operations: o.Operations,
-		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy),
+		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy), links: maxKeptLinks,
 	}
 	s.words, s.indexes = o.Words, search.NewIndexes(o.SearchBytes, s.source)
 	if s.auth {
