@@ -77,6 +77,7 @@ func (w *world) suite(n *chaos.Node, name string) *chaos.Transcript {
 	id := s.facts()
 	s.retracts(id)
 	s.transacts()
+	s.tools()
 	s.badInput()
 	s.bodies()
 	s.retries()
@@ -178,6 +179,30 @@ func (s *suite) transacts() {
 	s.post(http.StatusNotFound, "/api/transact", `{"retracts":["0190a5b0-7c3e-7000-8000-000000000000"],"asserts":[{"subject":"Job:1","predicate":"owner","object":"bob"}]}`)
 	s.post(http.StatusOK, "/api/transact", `{"backfill":{"declared_known_at":"2001-02-03","reason":"old books"},"asserts":[{"subject":"Job:0","predicate":"owner","object":"eve","policy":"coexist"}]}`)
 	s.get(http.StatusOK, "/api/facts?subject=Job:0&known_at=2001-03-01")
+}
+
+// tools calls those of MCP; the packet of build_context is left out, whose digest
+// is one of ids and times.
+func (s *suite) tools() {
+	for _, message := range []string{
+		`"method":"tools/list"`,
+		`"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"suite","version":"1"}}`,
+		`"method":"tools/call","params":{"name":"digest","arguments":{"namespace":"x","source":"notes","facts":[{"subject":"Plan:atlas","predicate":"lead","object":"Person:ana"},{"subject":"Plan:atlas","predicate":"state","object":"drafted"}]}}`,
+		`"method":"tools/call","params":{"name":"remember","arguments":{"namespace":"x","subject":"Plan:atlas","predicate":"lead","object":"Person:eve","source":"user"}}`,
+		`"method":"tools/call","params":{"name":"recall","arguments":{"namespace":"x","mode":"semantic","query":"who leads plan atlas"}}`,
+		`"method":"tools/call","params":{"name":"recall","arguments":{"namespace":"x","mode":"pattern","subject":"Plan:atlas"}}`,
+		`"method":"tools/call","params":{"name":"recall","arguments":{"namespace":"x","mode":"walk","start":"Plan:atlas"}}`,
+		`"method":"tools/call","params":{"name":"recall_as_of","arguments":{"namespace":"x","as_of":4102444800000,"subject":"Plan:atlas"}}`,
+		`"method":"tools/call","params":{"name":"whats_changed","arguments":{"namespace":"x","from":0,"to":4102444800000,"subject":"Plan:atlas"}}`,
+		`"method":"tools/call","params":{"name":"explain_fact","arguments":{"namespace":"x","fact_id":"0190a5b0-7c3e-7000-8000-000000000000"}}`,
+		`"method":"tools/call","params":{"name":"remember","arguments":{"namespace":"x","subject":"Plan:atlas"}}`,
+		`"method":"resources/read","params":{"uri":"abagraph://x/entity/Plan:atlas"}`,
+		`"method":"tools/none"`,
+	} {
+		s.post(http.StatusOK, "/mcp", `{"jsonrpc":"2.0","id":1,`+message+`}`)
+	}
+	s.post(http.StatusBadRequest, "/mcp", `[]`)
+	s.send(http.StatusMethodNotAllowed, chaos.Request{Method: http.MethodGet, Path: "/mcp"})
 }
 
 // badInput is refused before any node is asked, or by the one that judges.

@@ -200,6 +200,9 @@ func judged(r Request, reply *Reply) bool {
 			return false
 		}
 	}
+	if r.Path == "/mcp" {
+		return txs.Match(reply.Body)
+	}
 	return reply.Status < 300 && r.Method != http.MethodOptions || reply.Status == http.StatusConflict
 }
 
@@ -271,7 +274,7 @@ func (t *Transcript) Stream(ctx context.Context, r Request, last uint64) error {
 var (
 	uuids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	moments = regexp.MustCompile(`\b\d{13}\b`)
-	txs     = regexp.MustCompile(`"tx":(\d+)`)
+	txs     = regexp.MustCompile(`(\\?"tx\\?":)(\d+)`) // in JSON, and in JSON within a text
 	keys    = regexp.MustCompile(`\baba_[A-Za-z0-9_-]{43}`)
 	cursors = regexp.MustCompile(`\b(tx|tx_gt|min_tx)=\d+`)
 	spans   = regexp.MustCompile(`ms":[0-9.e+-]+`)
@@ -296,7 +299,10 @@ func (t *Transcript) plain(text string) string {
 		}
 		return ms
 	})
-	text = txs.ReplaceAllStringFunc(text, func(tx string) string { return `"tx":` + t.relative(strings.TrimPrefix(tx, `"tx":`)) })
+	text = txs.ReplaceAllStringFunc(text, func(field string) string {
+		parts := txs.FindStringSubmatch(field)
+		return parts[1] + t.relative(parts[2])
+	})
 	text = cursors.ReplaceAllStringFunc(text, func(pair string) string {
 		name, tx, _ := strings.Cut(pair, "=")
 		return name + "=" + t.relative(tx)

@@ -42,6 +42,12 @@ func TestEveryVersionOnOneEndpoint(t *testing.T) {
 	if got := r.rpc("server/discover", `{`+meta+`}`, newest...); encoded(got["supportedVersions"]) != `["2026-07-28","2025-11-25","2025-06-18"]` || got["cacheScope"] != "private" {
 		t.Errorf("discover: %v", got)
 	}
+	for method, ttl := range map[string]string{"tools/list": "300000", "prompts/list": "300000", "resources/templates/list": "300000", "resources/list": "0"} {
+		got := r.rpc(method, `{`+meta+`}`, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: "+method)
+		if got["cacheScope"] != "private" || encoded(got["ttlMs"]) != ttl {
+			t.Errorf("%s may be kept: %v, %v", method, got["cacheScope"], got["ttlMs"])
+		}
+	}
 	newest = []string{"Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: recall"}
 	if got := r.rpc("tools/call", call+`,`+meta+`}`, newest...); encoded(got["structuredContent"]) != want || got["resultType"] != "complete" {
 		t.Errorf("newest: %v", got)

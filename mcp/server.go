@@ -92,9 +92,16 @@ const instructions = `abagraph is long-term memory: facts (subject, predicate, o
 
 // cacheable keeps every answer to the client that asked: what a caller sees is
 // its tenant's (C-42).
-func cacheable(_ context.Context, _ mcpsdk.Request, c *mcpsdk.Cacheable) {
+func cacheable(_ context.Context, r mcpsdk.Request, c *mcpsdk.Cacheable) {
 	c.CacheScope = "private"
+	switch r.GetParams().(type) {
+	case *mcpsdk.ListToolsParams, *mcpsdk.ListPromptsParams, *mcpsdk.ListResourceTemplatesParams, *mcpsdk.DiscoverParams:
+		c.TTLMs = listTTL // these change with the program and its settings only
+	}
 }
+
+// listTTL is how long a client may keep a list, in milliseconds.
+const listTTL = 300_000
 
 // broken is what a caller is told of a panic.
 func (s *Server) broken(method string) (mcpsdk.Result, error) {

@@ -91,6 +91,9 @@ func (a *app) mcpNear(ctx context.Context, flags *pflag.FlagSet, profile mcp.Pro
 	if err != nil {
 		return err
 	}
+	if level := s["log_level"]; level.from == fromPreset {
+		s["log_level"] = resolved{"warn", fromPreset} // hosts keep stderr, and read it only where something is wrong
+	}
 	tuneCollector()
 	logger := slog.New(events.NewLines(a.err, a.logLevel(s)))
 	n, link, err := openAlone(ctx, s, logger, a.die)
