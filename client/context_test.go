@@ -43,3 +43,19 @@ func TestContextOfARealServer(t *testing.T) {
 		t.Errorf("a style: %v", err)
 	}
 }
+
+func TestEnrichOfARealServer(t *testing.T) {
+	ctx := t.Context()
+	c, _ := live(t, "")
+	stood, err := c.Assert(ctx, client.Assert{Subject: "Person:a", Predicate: "works_at", Object: fact.TextObject("Org:x")}, client.Write{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Enrich(ctx, client.EnrichQuery{Source: "crm", Facts: []client.Assert{
+		{Subject: "Person:a", Predicate: "works_at", Object: fact.TextObject("Org:y")}, {Subject: "Person:a", Predicate: "mail", Object: fact.TextObject("a@example.com")},
+	}})
+	if err != nil || len(got.Facts) != 2 || got.Masked != 1 || len(got.Conflicts) != 1 || got.Conflicts[0].ExistingID != stood.Fact.ID || string(got.Conflicts[0].Incoming) != `"Org:y"` ||
+		!strings.Contains(string(got.Facts[1]), `"[REDACTED]"`) || !strings.Contains(string(got.Facts[1]), `"source":"crm"`) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -57,6 +57,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/context", handle: s.getContext},
 		{method: http.MethodPost, template: "/api/context", handle: s.postContext},
 		{method: http.MethodPost, template: "/api/compact", handle: s.compact},
+		{method: http.MethodPost, template: "/api/enrich", handle: s.enrich},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
 		{method: http.MethodGet, template: "/api/embeddings", handle: s.embeddings},
 		{method: http.MethodPost, template: "/api/embeddings", handle: s.embed},

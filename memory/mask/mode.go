@@ -1,0 +1,77 @@
+package mask
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+	"time"
+)
+
+// Mode says what stands in place of what was found.
+type Mode uint8
+
+// The modes: a fixed word, a short hash that is the same for the same value of
+// one tenant, and dates moved by a number of days that is fixed for a tenant.
+const (
+	Redact Mode = iota
+	Hash
+	ShiftDate
+)
+
+// ParseMode reads a mode. What it does not know is Redact, and known is false.
+func ParseMode(text string) (mode Mode, known bool) {
+	switch strings.ToLower(text) {
+	case "redact":
+		return Redact, true
+	case "hash", "hash_sha256":
+		return Hash, true
+	case "shift_date":
+		return ShiftDate, true
+	}
+	return Redact, false
+}
+
+// Redacted stands for what is not to be seen.
+const Redacted = "[REDACTED]"
+
+// Masker masks for one tenant.
+type Masker struct {
+	Mode   Mode
+	Tenant string
+}
+
+// replace returns what stands for a value.
+func (m *Masker) replace(value string) string {
+	if m.Mode != Hash {
+		return Redacted
+	}
+	sum := m.sum(value)
+	return "sha256:" + hex.EncodeToString(sum[:6])
+}
+
+// sum hashes a value under the tenant's name, so that one value has another hash
+// in each tenant.
+func (m *Masker) sum(value string) [sha256.Size]byte {
+	h := hmac.New(sha256.New, []byte("abagraph mask "+m.Tenant))
+	h.Write([]byte(value))
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+const isoDate = "2006-01-02"
+
+// shift moves a date by the tenant's days: 1 to 365, forth or back, so that
+// intervals stay.
+func (m *Masker) shift(date string) (string, bool) {
+	t, err := time.Parse(isoDate, date)
+	if err != nil {
+		return date, false
+	}
+	sum := m.sum("days")
+	days := 1 + int(binary.BigEndian.Uint32(sum[:])%365)
+	if sum[4]%2 == 0 {
+		days = -days
+	}
+	return t.AddDate(0, 0, days).Format(isoDate), true
+}
