@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -113,10 +114,16 @@ func docOf(f *fact.Fact) plainDoc {
 type plainSearch struct {
 	docs    []plainDoc
 	average float64
-	parts   [2]map[string]float64 // term → weight
-	order   [2][]string
+	terms   [2][]plainTerm // of the lexical part, and of that of the word table
 	scale   [2]float64
 	shift   float64
+}
+
+// plainTerm is a term with the word of the question that it stands for.
+type plainTerm struct {
+	word   int
+	term   string
+	weight float64
 }
 
 var dull = map[string]bool{"the": true, "who": true, "what": true, "is": true, "too": true, "for": true, "of": true, "in": true, "a": true, "this": true, "by": true, "at": true}
@@ -144,45 +151,45 @@ func newPlainSearch(corpus []fact.Fact, question string, mode memory.SearchMode,
 		}
 		return 1
 	}
-	for i := range p.parts {
-		p.parts[i] = map[string]float64{}
-	}
 	if mode != memory.VectorSearch {
-		for _, t := range asked {
-			p.want(0, t.Term, weight(t.Word), math.Inf(1))
+		for i, t := range asked {
+			p.want(0, i, t.Term, weight(t.Word), math.Inf(1))
 		}
 	}
 	if mode != memory.LexicalSearch && table != nil {
 		p.expand(asked, table, weight)
 	}
 	if mode == memory.HybridSearch {
-		p.standardise()
+		p.standardise(len(asked))
 	}
 	return p
 }
 
 // want has a term counted in a part, by the greater of its weights.
-func (p *plainSearch) want(part int, term string, weight, most float64) bool {
+func (p *plainSearch) want(part, word int, term string, weight, most float64) bool {
 	if p.frequency(term) == 0 {
 		return false
 	}
 	weight *= min(p.rarity(term), most)
-	if old, there := p.parts[part][term]; there {
-		p.parts[part][term] = max(old, weight)
-		return false
+	for i := range p.terms[part] {
+		if old := &p.terms[part][i]; old.term == term {
+			if weight > old.weight {
+				old.word, old.weight = word, weight
+			}
+			return false
+		}
 	}
-	p.parts[part][term] = weight
-	p.order[part] = append(p.order[part], term)
+	p.terms[part] = append(p.terms[part], plainTerm{word, term, weight})
 	return true
 }
 
 func (p *plainSearch) expand(asked []search.Term, table *words.Table, weight func(string) float64) {
-	for _, t := range asked {
+	for i, t := range asked {
 		if _, known := table.Rank(t.Word); known {
-			p.want(1, t.Term, weight(t.Word), math.Inf(1))
+			p.want(1, i, t.Term, weight(t.Word), math.Inf(1))
 		}
 	}
-	for _, t := range asked {
+	for i, t := range asked {
 		if dull[t.Word] {
 			continue
 		}
@@ -192,7 +199,7 @@ func (p *plainSearch) expand(asked []search.Term, table *words.Table, weight fun
 		}
 		n := 0
 		for _, near := range table.Neighbours(t.Word) {
-			if cut := search.Terms(near.Word); n < 12 && len(cut) == 1 && !search.Common(near.Word) && p.want(1, cut[0].Term, factor*near.Cosine*near.Cosine, most) {
+			if cut := search.Terms(near.Word); n < 12 && len(cut) == 1 && !search.Common(near.Word) && p.want(1, i, cut[0].Term, factor*near.Cosine*near.Cosine, most) {
 				n++
 			}
 		}
@@ -214,14 +221,21 @@ func (p *plainSearch) rarity(term string) float64 {
 	return 1 + math.Log1p((float64(len(p.docs))-df+0.5)/(df+0.5))
 }
 
-func (p *plainSearch) standardise() {
-	for part := range p.parts {
+// standardise measures each part by what it would be if its terms fell
+// independently: for each word of the question, the heaviest term that is there.
+func (p *plainSearch) standardise(asked int) {
+	for part := range p.terms {
 		mean, spread := 0.0, 0.0
-		for _, term := range p.order[part] {
-			share := float64(p.frequency(term)) / float64(len(p.docs))
-			w := p.parts[part][term]
-			mean += w * share
-			spread += w * w * share * (1 - share)
+		for word := range asked {
+			m, squares, none := 0.0, 0.0, 1.0
+			for _, t := range p.heaviest(part, word) {
+				share := float64(p.frequency(t.term)) / float64(len(p.docs))
+				m += none * share * t.weight
+				squares += none * share * t.weight * t.weight
+				none *= 1 - share
+			}
+			mean += m
+			spread += squares - m*m
 		}
 		if spread > 0 {
 			p.scale[part] = 1 / math.Sqrt(spread)
@@ -230,15 +244,31 @@ func (p *plainSearch) standardise() {
 	}
 }
 
+// heaviest lists the terms for one word, the heaviest first.
+func (p *plainSearch) heaviest(part, word int) []plainTerm {
+	var list []plainTerm
+	for _, t := range p.terms[part] {
+		if t.word == word {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b plainTerm) int { return cmp.Compare(b.weight, a.weight) })
+	return list
+}
+
 // score returns what a fact scores; ok is false where it has no word in question.
 func (p *plainSearch) score(f *fact.Fact) (score float64, ok bool) {
 	d := docOf(f)
-	for part := range p.parts {
-		for _, term := range p.order[part] {
-			if n := min(d.counts[term], 255); n > 0 {
+	for part := range p.terms {
+		byWord := map[int]float64{}
+		for _, t := range p.terms[part] {
+			if n := min(d.counts[t.term], 255); n > 0 {
 				ok = true
-				score += p.scale[part] * p.parts[part][term] * n * 2.2 / (n + 1.2*(0.6+0.4*d.length/p.average))
+				byWord[t.word] = max(byWord[t.word], p.scale[part]*t.weight*n*2.2/(n+1.2*(0.6+0.4*d.length/p.average)))
 			}
+		}
+		for _, gain := range byWord {
+			score += gain
 		}
 	}
 	return score - p.shift, ok

@@ -155,3 +155,6 @@ func (t *Table) nearest(i int) []Neighbour {
 	}
 	return slices.Clip(list)
 }
+
+// Frequent returns the n most frequent words, the most frequent first.
+func (t *Table) Frequent(n int) []string { return slices.Clone(t.words[:min(n, len(t.words))]) }

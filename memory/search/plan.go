@@ -23,6 +23,7 @@ var partNames = [parts]string{"lexical", "words", "graph"}
 // clause is one term that documents are scored by.
 type clause struct {
 	part   part
+	group  int    // the place in the question of the word that it stands for
 	word   string // of the question
 	found  string // the word itself, or one that is used like it
 	term   string
@@ -36,6 +37,7 @@ type plan struct {
 	corpus
 	filter  *Filter
 	clauses []clause
+	groups  []group
 	near    []nearDoc
 	// shift is the same for every document: the sum of the parts' means, each in
 	// standard deviations.
@@ -43,7 +45,15 @@ type plan struct {
 	scale [parts]float64
 }
 
-// question cuts a question into its words, each once, in order.
+// group is a part's clauses for one word of the question. The best of them counts:
+// a document is not better for saying one thing in several words. The documents
+// near the seeds are a group too.
+type group struct {
+	first, last int
+	near        bool
+}
+
+// asked is a word of a question.
 type asked struct {
 	word, term string
 	english    bool // one of the most common words of English
@@ -83,15 +93,31 @@ func (x *Index) prepare(q *Query) *plan {
 	if q.Mode != Vector {
 		for i := range list {
 			a := &list[i]
-			p.add(clause{part: partLexical, word: a.word, found: a.word, term: a.term, cosine: 1}, a.weight(), math.Inf(1))
+			p.add(clause{part: partLexical, group: i, word: a.word, found: a.word, term: a.term, cosine: 1}, a.weight(), math.Inf(1))
 		}
 	}
 	if q.Mode != Lexical && q.Words != nil {
 		p.expand(list, q.Words)
 	}
 	p.place(q.Near)
+	p.arrange()
 	p.standardise(q.Mode)
 	return p
+}
+
+// arrange puts the clauses of each group together, in the order of the parts and
+// then of the question.
+func (p *plan) arrange() {
+	slices.SortStableFunc(p.clauses, func(a, b clause) int { return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.group, b.group)) })
+	for i := range p.clauses {
+		if c := &p.clauses[i]; i == 0 || c.part != p.clauses[i-1].part || c.group != p.clauses[i-1].group {
+			p.groups = append(p.groups, group{first: i, last: i})
+		}
+		p.groups[len(p.groups)-1].last++
+	}
+	if len(p.near) > 0 {
+		p.groups = append(p.groups, group{near: true})
+	}
 }
 
 // place looks up the documents near the seeds.
@@ -140,17 +166,17 @@ func (p *plan) expand(list []asked, table *words.Table) {
 	for i := range list {
 		a := &list[i]
 		if _, known := table.Rank(a.word); known {
-			p.add(clause{part: partWords, word: a.word, found: a.word, term: a.term, cosine: 1}, a.weight(), math.Inf(1))
+			p.add(clause{part: partWords, group: i, word: a.word, found: a.word, term: a.term, cosine: 1}, a.weight(), math.Inf(1))
 		}
 	}
 	for i := range list {
 		if !list[i].english {
-			p.expandWord(&list[i], table)
+			p.expandWord(i, &list[i], table)
 		}
 	}
 }
 
-func (p *plan) expandWord(a *asked, table *words.Table) {
+func (p *plan) expandWord(group int, a *asked, table *words.Table) {
 	weight, most := 1.0, math.Inf(1)
 	if df := p.frequency(p.x.terms.find(a.term)); df > 0 {
 		weight, most = expansionUsed, rarity(df, p.count)
@@ -163,7 +189,7 @@ func (p *plan) expandWord(a *asked, table *words.Table) {
 		if common[near.Word] {
 			continue
 		}
-		c := clause{part: partWords, word: a.word, found: near.Word, term: single(near.Word), cosine: near.Cosine}
+		c := clause{part: partWords, group: group, word: a.word, found: near.Word, term: single(near.Word), cosine: near.Cosine}
 		if p.add(c, weight*math.Pow(near.Cosine, expansionPower), most) {
 			n++
 		}
@@ -193,11 +219,14 @@ func (p *plan) standardise(mode Mode) {
 		return
 	}
 	var mean, spread [parts]float64
-	for i := range p.clauses {
-		c := &p.clauses[i]
-		share := float64(p.frequency(c.list)) / float64(p.count)
-		mean[c.part] += c.weight * share
-		spread[c.part] += c.weight * c.weight * share * (1 - share)
+	for _, g := range p.groups {
+		if g.near {
+			continue
+		}
+		of := p.clauses[g.first].part
+		m, squares := p.expect(g)
+		mean[of] += m
+		spread[of] += squares - m*m
 	}
 	if len(p.near) > 0 {
 		each, squares := 1/float64(p.count), 0.0
@@ -219,4 +248,20 @@ func (p *plan) standardise(mode Mode) {
 	for i := range p.near {
 		p.near[i].gain *= p.scale[partGraph]
 	}
+}
+
+// expect returns what a group gives on average, and the average of its square:
+// the best of its clauses counts in a document that has several.
+func (p *plan) expect(g group) (mean, squares float64) {
+	list := slices.Clone(p.clauses[g.first:g.last])
+	slices.SortStableFunc(list, func(a, b clause) int { return cmp.Compare(b.weight, a.weight) })
+	none := 1.0
+	for i := range list {
+		c := &list[i]
+		share := float64(p.frequency(c.list)) / float64(p.count)
+		mean += c.weight * share * none
+		squares += c.weight * c.weight * share * none
+		none *= 1 - share
+	}
+	return mean, squares
 }

@@ -60,8 +60,6 @@ func (s *Scorer) Score(f *fact.Fact) (float64, Why) {
 		s.times = weight
 		s.texts.text(text)
 	})
-	against := s.plan.burden(uint32(s.size))
-	total, gains := 0.0, [parts]float64{}
 	counts := make([]uint8, len(s.plan.clauses))
 	for _, first := range s.seen {
 		n := counted{n: s.count[first]}.count()
@@ -74,31 +72,5 @@ func (s *Scorer) Score(f *fact.Fact) (float64, Why) {
 		}
 	}
 	s.seen = s.seen[:0]
-	var w Why
-	for i, n := range counts {
-		if n == 0 {
-			continue
-		}
-		c := &s.plan.clauses[i]
-		gain := c.weight * impact(float64(n), against)
-		total += gain
-		gains[c.part] += gain
-		w.Matches = append(w.Matches, c.match(gain))
-	}
-	gains[partGraph] = s.near[f.ID]
-	total += gains[partGraph]
-	for of, shift := range s.plan.shift {
-		gains[of] -= shift
-	}
-	w.Lexical, w.Words, w.Graph = gains[partLexical], gains[partWords], gains[partGraph]
-	return total - s.plan.shiftSum(), w
-}
-
-func (c *clause) match(gain float64) Match {
-	return Match{Part: partNames[c.part], Word: c.word, Found: c.found, Cosine: c.cosine, Gain: gain}
-}
-
-// shiftSum is what every fused score is lower by.
-func (p *plan) shiftSum() float64 {
-	return p.shift[partLexical] + p.shift[partWords] + p.shift[partGraph]
+	return s.plan.judge(counts, uint32(s.size), s.near[f.ID])
 }

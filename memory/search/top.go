@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -39,6 +40,14 @@ func (b *best) wants(s scored) bool {
 	return len(b.list) < b.most || s.better(b.list[0])
 }
 
+// least is the score below which no document is kept.
+func (b *best) least() float64 {
+	if len(b.list) < b.most {
+		return b.min
+	}
+	return max(b.min, b.list[0].score)
+}
+
 func (b *best) add(s scored) {
 	if len(b.list) < b.most {
 		b.list = append(b.list, s)
@@ -69,20 +78,34 @@ func (b *best) add(s scored) {
 	}
 }
 
-// window is what the documents of a window could score at most.
-type window struct {
-	number uint32
-	bound  float64
-}
-
 // searcher is one search under way.
 type searcher struct {
 	*plan
 	best best
 	restricted
+	limits  [][]float64 // what each group gives in each window at most
+	values  []float64   // what each group gives to each document of a window
+	order   []int       // the groups, those that give most in a window first
+	chosen  []uint32
 	scores  [windowSize]float64
-	touched [windowSize / 64]uint64
+	most    [windowSize]float64
+	touched bitmap
+	grouped bitmap
 	scanned int
+}
+
+// bitmap marks documents of a window.
+type bitmap [windowSize / 64]uint64
+
+func (b *bitmap) set(slot uint32) { b[slot/64] |= 1 << (slot % 64) }
+
+// each visits the documents that are marked, in their order.
+func (b *bitmap) each(visit func(slot uint32)) {
+	for i, word := range b {
+		for ; word != 0; word &= word - 1 {
+			visit(uint32(i*64 + bits.TrailingZeros64(word)))
+		}
+	}
 }
 
 // restricted narrows a search to the documents of a subject or a predicate.
@@ -104,139 +127,165 @@ func (s *searcher) run(ctx context.Context) error {
 		w := popWindow(&windows)
 		last := min(uint32(len(s.x.docs)), (w.number+1)<<windowBits) - 1
 		if !s.best.wants(scored{last, w.bound}) {
-			if len(s.best.list) == s.best.most && w.bound < s.best.list[0].score || w.bound < s.best.min {
+			if w.bound < s.best.least() {
 				return nil
 			}
 			continue
 		}
-		s.score(w.number)
-		s.pick(w.number)
+		s.window(w.number)
 	}
 	return nil
 }
 
-// bounds returns the windows in which any clause has a document, as a heap with
-// the one that could score most on top.
-func (s *searcher) bounds() []window {
-	count := (int(s.bound) + windowSize - 1) >> windowBits
-	bounds := make([]float64, count)
-	some := make([]bool, count)
-	for i := range s.clauses {
-		s.clauses[i].bounds(s.plan, bounds, some)
+// window scores the documents of one window and keeps the best. Groups that
+// together could not lift a document among the best are left for last: what has
+// none of the others needs no look.
+func (s *searcher) window(w uint32) {
+	rest, weak := s.split(w)
+	if len(rest) == 0 {
+		s.score(w)
+		s.pick(w)
+		return
 	}
-	for at := 0; at < len(s.near); {
-		w := s.near[at].ord >> windowBits
-		most := 0.0
-		for ; at < len(s.near) && s.near[at].ord>>windowBits == w; at++ {
-			most = max(most, s.near[at].gain)
+	s.touched = bitmap{}
+	strong := s.order[:len(s.order)-len(rest)]
+	for _, g := range strong {
+		s.fill(g, w)
+	}
+	s.chosen = s.chosen[:0]
+	base, least := w<<windowBits, s.best.least()
+	s.touched.each(func(slot uint32) {
+		sum := weak
+		for _, g := range strong {
+			sum += s.values[g<<windowBits+int(slot)]
 		}
-		bounds[w] += most
-		some[w] = true
-	}
-	if s.only != nil {
-		s.narrow(some)
-	}
-	windows := make([]window, 0, 64)
-	for w, any := range some {
-		if any {
-			windows = append(windows, window{uint32(w), bounds[w]})
+		if !below(sum, least) && base+slot < s.bound && s.passes(base+slot) {
+			s.chosen = append(s.chosen, slot)
+		}
+	})
+	if len(s.chosen) > 0 {
+		for _, g := range rest {
+			s.fill(g, w)
 		}
 	}
-	for i := len(windows)/2 - 1; i >= 0; i-- {
-		siftWindow(windows, i)
+	for _, slot := range s.chosen {
+		sum := 0.0
+		for g := range s.groups {
+			sum += s.values[g<<windowBits+int(slot)]
+		}
+		if one := (scored{base + slot, sum}); s.best.wants(one) {
+			s.best.add(one)
+		}
 	}
-	return windows
+	s.touched.each(func(slot uint32) {
+		for g := range s.groups {
+			s.values[g<<windowBits+int(slot)] = 0
+		}
+	})
 }
 
-// bounds adds to each window what its documents get from a clause at most.
-func (c *clause) bounds(p *plan, bounds []float64, some []bool) {
-	list := c.list
-	if list.blocks != nil {
-		for _, b := range list.blocks {
-			if int(b.window) >= len(bounds) {
-				return
-			}
-			bounds[b.window] += c.weight * impact(float64(b.most), p.burden(b.least))
-			some[b.window] = true
+// below tells whether a sum is less than another, whatever was lost by adding up
+// in another order.
+func below(sum, least float64) bool { return sum < least-math.Abs(least)*1e-12 }
+
+// split orders the groups by what they could give in a window, and returns those
+// at the end that together are below what is needed, with their sum.
+func (s *searcher) split(w uint32) (rest []int, weak float64) {
+	if s.values == nil {
+		s.values = make([]float64, len(s.groups)<<windowBits)
+		s.order = make([]int, len(s.groups))
+	}
+	for g := range s.order {
+		s.order[g] = g
+	}
+	slices.SortFunc(s.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.limits[b][w], s.limits[a][w]), cmp.Compare(a, b))
+	})
+	n := len(s.order)
+	for least := s.best.least(); n > 0 && below(weak+s.limits[s.order[n-1]][w], least); n-- {
+		weak += s.limits[s.order[n-1]][w]
+	}
+	return s.order[n:], weak
+}
+
+// fill works out what a group gives to the documents of a window.
+func (s *searcher) fill(g int, w uint32) {
+	base, values := w<<windowBits, s.values[g<<windowBits:(g+1)<<windowBits]
+	if s.groups[g].near {
+		for _, n := range s.nearIn(w) {
+			values[n.ord-base] = n.gain
+			s.touched.set(n.ord - base)
 		}
 		return
 	}
-	for at := 0; at < len(list.ords) && list.ords[at] < p.bound; {
-		w := list.ords[at] >> windowBits
-		most := 0.0
-		for ; at < len(list.ords) && list.ords[at]>>windowBits == w; at++ {
-			most = max(most, c.weight*impact(float64(list.counts[at]), p.burden(p.x.lengths[list.ords[at]])))
+	for i := s.groups[g].first; i < s.groups[g].last; i++ {
+		c := &s.clauses[i]
+		from, to := c.list.within(w)
+		for at := from; at < to; at++ {
+			ord := c.list.ords[at]
+			values[ord-base] = max(values[ord-base], c.gain(s.plan, at))
+			s.touched.set(ord - base)
 		}
-		bounds[w] += most
-		some[w] = true
+		s.scanned += to - from
 	}
+}
+
+// gain is what a clause gives to the document at a place of its list.
+func (c *clause) gain(p *plan, at int) float64 {
+	return c.weight * impact(float64(c.list.counts[at]), p.burden(p.x.lengths[c.list.ords[at]]))
 }
 
 // burden is what frequencies are held against in a document of a length.
 func (p *plan) burden(length uint32) float64 { return burden(float64(length), p.length) }
 
-// narrow leaves the windows that hold a document in question.
-func (s *searcher) narrow(some []bool) {
-	at := 0
-	for w := range some {
-		for at < len(s.only) && s.only[at]>>windowBits < uint32(w) {
-			at++
-		}
-		some[w] = some[w] && at < len(s.only) && s.only[at]>>windowBits == uint32(w)
-	}
-}
-
-func popWindow(heap *[]window) window {
-	h := *heap
-	top := h[0]
-	h[0] = h[len(h)-1]
-	*heap = h[:len(h)-1]
-	if len(*heap) > 0 {
-		siftWindow(*heap, 0)
-	}
-	return top
-}
-
-// siftWindow orders windows by what they could score, and of equal ones the
-// later first.
-func siftWindow(h []window, i int) {
-	before := func(a, b window) bool { return a.bound > b.bound || a.bound == b.bound && a.number > b.number }
-	for {
-		down := 2*i + 1
-		if down >= len(h) {
-			return
-		}
-		if down+1 < len(h) && before(h[down+1], h[down]) {
-			down++
-		}
-		if !before(h[down], h[i]) {
-			return
-		}
-		h[i], h[down] = h[down], h[i]
-		i = down
-	}
-}
-
-// score adds up what the clauses give to the documents of a window.
+// score adds up what all groups give to the documents of a window.
 func (s *searcher) score(w uint32) {
 	base := w << windowBits
-	for i := range s.clauses {
-		c := &s.clauses[i]
-		from, to := c.list.within(w)
-		for at := from; at < to; at++ {
-			ord := c.list.ords[at]
-			slot := ord - base
-			s.scores[slot] += c.weight * impact(float64(c.list.counts[at]), s.burden(s.x.lengths[ord]))
-			s.touched[slot/64] |= 1 << (slot % 64)
+	for _, g := range s.groups {
+		switch {
+		case g.near:
+			for _, n := range s.nearIn(w) {
+				s.scores[n.ord-base] += n.gain
+				s.touched.set(n.ord - base)
+			}
+		case g.last == g.first+1:
+			s.add(&s.clauses[g.first], w, func(slot uint32, gain float64) {
+				s.scores[slot] += gain
+				s.touched.set(slot)
+			})
+		default:
+			for i := g.first; i < g.last; i++ {
+				s.add(&s.clauses[i], w, func(slot uint32, gain float64) {
+					s.most[slot] = max(s.most[slot], gain)
+					s.grouped.set(slot)
+				})
+			}
+			s.grouped.each(func(slot uint32) {
+				s.scores[slot] += s.most[slot]
+				s.touched.set(slot)
+				s.most[slot] = 0
+			})
+			s.grouped = bitmap{}
 		}
-		s.scanned += to - from
 	}
-	from, _ := slices.BinarySearchFunc(s.near, base, func(n nearDoc, ord uint32) int { return cmp.Compare(n.ord, ord) })
-	for ; from < len(s.near) && s.near[from].ord>>windowBits == w; from++ {
-		slot := s.near[from].ord - base
-		s.scores[slot] += s.near[from].gain
-		s.touched[slot/64] |= 1 << (slot % 64)
+}
+
+func (s *searcher) add(c *clause, w uint32, visit func(slot uint32, gain float64)) {
+	base := w << windowBits
+	from, to := c.list.within(w)
+	for at := from; at < to; at++ {
+		visit(c.list.ords[at]-base, c.gain(s.plan, at))
 	}
+	s.scanned += to - from
+}
+
+// nearIn lists the documents of a window that are near the seeds.
+func (p *plan) nearIn(w uint32) []nearDoc {
+	find := func(ord uint32) int {
+		at, _ := slices.BinarySearchFunc(p.near, ord, func(n nearDoc, ord uint32) int { return cmp.Compare(n.ord, ord) })
+		return at
+	}
+	return p.near[find(w<<windowBits):find((w+1)<<windowBits)]
 }
 
 // within returns the part of a list that lies in a window.
@@ -258,20 +307,14 @@ func (p *postings) within(w uint32) (from, to int) {
 // its scores.
 func (s *searcher) pick(w uint32) {
 	base := w << windowBits
-	for i, bits := range s.touched {
-		for b := uint32(0); bits != 0; b, bits = b+1, bits>>1 {
-			if bits&1 == 0 {
-				continue
-			}
-			slot := uint32(i)*64 + b
-			one := scored{base + slot, s.scores[slot]}
-			s.scores[slot] = 0
-			if one.ord < s.bound && s.best.wants(one) && s.passes(one.ord) {
-				s.best.add(one)
-			}
+	s.touched.each(func(slot uint32) {
+		one := scored{base + slot, s.scores[slot]}
+		s.scores[slot] = 0
+		if one.ord < s.bound && s.best.wants(one) && s.passes(one.ord) {
+			s.best.add(one)
 		}
-		s.touched[i] = 0
-	}
+	})
+	s.touched = bitmap{}
 }
 
 // passes applies every filter to a document.
@@ -343,26 +386,52 @@ func (x *Index) search(ctx context.Context, q *Query) (*Answer, error) {
 
 // why tells what each part gave to a document's score.
 func (p *plan) why(ord uint32) Why {
-	var w Why
-	length := p.burden(p.x.lengths[ord])
-	var gains [parts]float64
+	counts := make([]uint8, len(p.clauses))
 	for i := range p.clauses {
-		c := &p.clauses[i]
-		n := c.list.count(ord)
-		if n == 0 {
-			continue
-		}
-		gain := c.weight * impact(float64(n), length)
-		gains[c.part] += gain
-		w.Matches = append(w.Matches, c.match(gain))
+		counts[i] = p.clauses[i].list.count(ord)
 	}
-	at, ok := slices.BinarySearchFunc(p.near, ord, func(n nearDoc, ord uint32) int { return cmp.Compare(n.ord, ord) })
-	if ok {
-		gains[partGraph] += p.near[at].gain
+	near := 0.0
+	if at, ok := slices.BinarySearchFunc(p.near, ord, func(n nearDoc, ord uint32) int { return cmp.Compare(n.ord, ord) }); ok {
+		near = p.near[at].gain
+	}
+	_, w := p.judge(counts, p.x.lengths[ord], near)
+	return w
+}
+
+// judge works out the score of a document that has each clause's term so many
+// times, and what each part gives to it.
+func (p *plan) judge(counts []uint8, length uint32, near float64) (score float64, w Why) {
+	var gains [parts]float64
+	against := p.burden(length)
+	for _, g := range p.groups {
+		most, at := 0.0, -1
+		for i := g.first; i < g.last; i++ {
+			if counts[i] == 0 {
+				continue
+			}
+			if gain := p.clauses[i].weight * impact(float64(counts[i]), against); gain > most {
+				most, at = gain, i
+			}
+		}
+		if g.near {
+			most = near
+			gains[partGraph] += near
+		}
+		score += most
+		if at >= 0 {
+			c := &p.clauses[at]
+			gains[c.part] += most
+			w.Matches = append(w.Matches, Match{Part: partNames[c.part], Word: c.word, Found: c.found, Cosine: c.cosine, Gain: most})
+		}
 	}
 	for of, shift := range p.shift {
 		gains[of] -= shift
 	}
 	w.Lexical, w.Words, w.Graph = gains[partLexical], gains[partWords], gains[partGraph]
-	return w
+	return score - p.shiftSum(), w
+}
+
+// shiftSum is what every fused score is lower by.
+func (p *plan) shiftSum() float64 {
+	return p.shift[partLexical] + p.shift[partWords] + p.shift[partGraph]
 }
