@@ -51,7 +51,7 @@ func (h *heap) Fact(context.Context, fact.Scope, fact.ID, fact.At) (*fact.Statem
 // skewed makes n facts as real data has them: few predicates, entities of which
 // some have many facts and most have few, sentences in which some words are in
 // every second one; a fifth was superseded since.
-func skewed(n int, table *words.Table, vocabulary []string) *heap {
+func skewed(n int, vocabulary []string) *heap {
 	rnd := rand.New(rand.NewPCG(1, uint64(n)))
 	entity := rand.NewZipf(rnd, 1.2, 8, uint64(n/8))
 	word := rand.NewZipf(rnd, 1.3, 20, uint64(len(vocabulary)-1))
@@ -104,7 +104,7 @@ func benchIndex(b *testing.B, n int) (*Index, *words.Table, []string) {
 		return x.(*Index), table, vocabulary
 	}
 	x := newIndex(fact.Scope{Tenant: "t"})
-	if err := x.build(b.Context(), skewed(n, table, vocabulary), math.MaxInt64); err != nil {
+	if err := x.build(b.Context(), skewed(n, vocabulary), math.MaxInt64); err != nil {
 		b.Fatal(err)
 	}
 	benchIndexes.Store(n, x)
@@ -174,8 +174,8 @@ func benchSearch(b *testing.B, n int, mode Mode, past bool) {
 }
 
 func BenchmarkBuild(b *testing.B) {
-	table, vocabulary := benchWords(b)
-	h := skewed(100_000, table, vocabulary)
+	_, vocabulary := benchWords(b)
+	h := skewed(100_000, vocabulary)
 	for b.Loop() {
 		x := newIndex(fact.Scope{Tenant: "t"})
 		if err := x.build(b.Context(), h, math.MaxInt64); err != nil {

@@ -199,6 +199,9 @@ func (p *plan) expandWord(group int, a *asked, table *words.Table) {
 // single returns the term of a word of the table; "" where a text would be cut
 // into several, or into none.
 func single(word string) string {
+	if plain := []byte(word); plainLetters(plain) && len(plain) <= maxTermBytes {
+		return string(stem(plain))
+	}
 	term := ""
 	n := 0
 	t := tokenizer{emit: func(k token) { term, n = string(k.term), n+1 }}

@@ -84,9 +84,7 @@ type searcher struct {
 	best best
 	restricted
 	limits  [][]float64 // what each group gives in each window at most
-	values  []float64   // what each group gives to each document of a window
-	order   []int       // the groups, those that give most in a window first
-	chosen  []uint32
+	weak    weak
 	scores  [windowSize]float64
 	most    [windowSize]float64
 	touched bitmap
@@ -135,99 +133,6 @@ func (s *searcher) run(ctx context.Context) error {
 		s.window(w.number)
 	}
 	return nil
-}
-
-// window scores the documents of one window and keeps the best. Groups that
-// together could not lift a document among the best are left for last: what has
-// none of the others needs no look.
-func (s *searcher) window(w uint32) {
-	rest, weak := s.split(w)
-	if len(rest) == 0 {
-		s.score(w)
-		s.pick(w)
-		return
-	}
-	s.touched = bitmap{}
-	strong := s.order[:len(s.order)-len(rest)]
-	for _, g := range strong {
-		s.fill(g, w)
-	}
-	s.chosen = s.chosen[:0]
-	base, least := w<<windowBits, s.best.least()
-	s.touched.each(func(slot uint32) {
-		sum := weak
-		for _, g := range strong {
-			sum += s.values[g<<windowBits+int(slot)]
-		}
-		if !below(sum, least) && base+slot < s.bound && s.passes(base+slot) {
-			s.chosen = append(s.chosen, slot)
-		}
-	})
-	if len(s.chosen) > 0 {
-		for _, g := range rest {
-			s.fill(g, w)
-		}
-	}
-	for _, slot := range s.chosen {
-		sum := 0.0
-		for g := range s.groups {
-			sum += s.values[g<<windowBits+int(slot)]
-		}
-		if one := (scored{base + slot, sum}); s.best.wants(one) {
-			s.best.add(one)
-		}
-	}
-	s.touched.each(func(slot uint32) {
-		for g := range s.groups {
-			s.values[g<<windowBits+int(slot)] = 0
-		}
-	})
-}
-
-// below tells whether a sum is less than another, whatever was lost by adding up
-// in another order.
-func below(sum, least float64) bool { return sum < least-math.Abs(least)*1e-12 }
-
-// split orders the groups by what they could give in a window, and returns those
-// at the end that together are below what is needed, with their sum.
-func (s *searcher) split(w uint32) (rest []int, weak float64) {
-	if s.values == nil {
-		s.values = make([]float64, len(s.groups)<<windowBits)
-		s.order = make([]int, len(s.groups))
-	}
-	for g := range s.order {
-		s.order[g] = g
-	}
-	slices.SortFunc(s.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.limits[b][w], s.limits[a][w]), cmp.Compare(a, b))
-	})
-	n := len(s.order)
-	for least := s.best.least(); n > 0 && below(weak+s.limits[s.order[n-1]][w], least); n-- {
-		weak += s.limits[s.order[n-1]][w]
-	}
-	return s.order[n:], weak
-}
-
-// fill works out what a group gives to the documents of a window.
-func (s *searcher) fill(g int, w uint32) {
-	base, values := w<<windowBits, s.values[g<<windowBits:(g+1)<<windowBits]
-	if s.groups[g].near {
-		for _, n := range s.nearIn(w) {
-			values[n.ord-base] = n.gain
-			s.touched.set(n.ord - base)
-		}
-		return
-	}
-	for i := s.groups[g].first; i < s.groups[g].last; i++ {
-		c := &s.clauses[i]
-		from, to := c.list.within(w)
-		for at := from; at < to; at++ {
-			ord := c.list.ords[at]
-			values[ord-base] = max(values[ord-base], c.gain(s.plan, at))
-			s.touched.set(ord - base)
-		}
-		s.scanned += to - from
-	}
 }
 
 // gain is what a clause gives to the document at a place of its list.
