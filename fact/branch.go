@@ -116,7 +116,7 @@ type BranchResult struct {
 	Retracted int
 	// Superseded are the facts of the parent that the promotion ended.
 	Superseded []ID
-	// Discarded counts the facts that a discarded branch held or had changed.
+	// Discarded counts the facts that were made on a discarded branch.
 	Discarded int
 	// Conflicts are the first of those that a promotion met, in the order in which
 	// it met them; ConflictCount counts them all.

@@ -78,7 +78,9 @@ func closed(rec *fact.Branch, name string) *fact.Error {
 	case rec == nil:
 		return noBranch(name)
 	case rec.Status != fact.BranchOpen:
-		return fact.Errorf(fact.Conflict, "branch is not open: %s was %s", name, rec.Status)
+		e := fact.Errorf(fact.Conflict, "branch is not open: %s was %s", name, rec.Status)
+		e.Field = "branch"
+		return e
 	}
 	return nil
 }
@@ -182,7 +184,7 @@ func (l *ledger) discard(req *fact.Request, now fact.Instant, res *fact.Result) 
 	if refused := closed(rec, s.branch); refused != nil {
 		return refused, nil
 	}
-	n, err := l.countOwn(s)
+	n, err := l.countMade(s, rec.BaseTx)
 	if err != nil {
 		return nil, err
 	}
@@ -192,22 +194,36 @@ func (l *ledger) discard(req *fact.Request, now fact.Instant, res *fact.Result) 
 	return nil, l.register(req, s, rec, t, res)
 }
 
-// countOwn counts the rows of a branch, changes of this call included.
-func (l *ledger) countOwn(s space) (int, error) {
+// countMade counts the facts that were made on a branch and are there, changes of
+// this call included. What it has changed of its parents' is not among them.
+func (l *ledger) countMade(s space, base uint64) (int, error) {
 	c, err := readCounters(l.base, s)
 	if err != nil {
 		return 0, err
 	}
 	stats := c.stats()
 	n := int(stats.Total())
-	for _, r := range l.order {
-		if r.space != s || r.untouched() {
-			continue
+	forked, err := l.idsUnder(s.prefix(famForked))
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range forked {
+		there, err := has(l.base, s.id(id))
+		if err != nil {
+			return 0, err
 		}
-		if r.orig != nil {
+		if there {
 			n--
 		}
-		if !r.gone {
+	}
+	for _, r := range l.order {
+		if r.space != s {
+			continue
+		}
+		if r.orig != nil && r.orig.FirstTx > base {
+			n--
+		}
+		if !r.gone && !r.untouched() && r.f.FirstTx > base {
 			n++
 		}
 	}

@@ -54,7 +54,9 @@ func lineage(s space, record func(space) (*fact.Branch, error)) ([]layer, error)
 	return list, nil
 }
 
-func noBranch(name string) *fact.Error { return fact.Errorf(fact.NotFound, "no branch: %s", name) }
+func noBranch(name string) *fact.Error {
+	return &fact.Error{Code: fact.NotFound, Message: "no branch: " + name, Field: "branch"}
+}
 
 // changed returns the row of an id that this call has changed, or nil.
 func (l *ledger) changed(s space, id fact.ID) *row {

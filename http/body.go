@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -184,10 +185,10 @@ func (c *call) canonicalQuery() []string {
 
 // writeOptions returns what goes with every write.
 func (c *call) writeOptions() (memory.WriteOptions, error) {
-	c.branch()
-	if err := c.query.done(); err != nil {
-		return memory.WriteOptions{}, err
+	branch, err := c.input.Branch(c.branch())
+	if problem := c.query.done(); problem != nil || err != nil {
+		return memory.WriteOptions{}, cmp.Or(problem, err)
 	}
 	idem, err := c.idempotency()
-	return memory.WriteOptions{Branch: fact.MainBranch, Idem: idem, Warn: c.input.Warn}, err
+	return memory.WriteOptions{Branch: branch, Idem: idem, Warn: c.input.Warn}, err
 }

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -203,10 +204,16 @@ func (s *Server) retractFact(c *call) error {
 	return c.finish(http.StatusOK, append(b, '}'))
 }
 
+// noBranch reports whether an error is that of a branch which is not there.
+func noBranch(err error) bool {
+	var e *fact.Error
+	return errors.As(err, &e) && e.Field == "branch"
+}
+
 // sayWhich gives the error of a fact that is not found the same words whether
 // the id was malformed, unknown or another tenant's (C-42).
 func sayWhich(err error, id string) error {
-	if fact.CodeOf(err) == fact.NotFound && err != error(denied()) {
+	if fact.CodeOf(err) == fact.NotFound && err != error(denied()) && !noBranch(err) {
 		return memory.NoFact(id)
 	}
 	return err

@@ -198,7 +198,7 @@ func (c *call) instant(name string) fact.Instant {
 // every read takes.
 func (c *call) read() memory.Read {
 	r := memory.NewRead()
-	c.branch()
+	r.Branch = c.branch()
 	if text, ok := c.query.text("consistency"); ok {
 		level, err := consistency(text)
 		if err != nil {
@@ -252,12 +252,17 @@ func (c *call) travel() memory.Read {
 	return r
 }
 
-func (c *call) branch() {
-	if text, ok := c.query.text("branch"); ok {
-		if _, err := memory.CheckBranch(text); err != nil {
-			c.query.fail(err)
-		}
+// branch returns the branch that the query names, or "".
+func (c *call) branch() string {
+	text, ok := c.query.text("branch")
+	if !ok {
+		return ""
 	}
+	name, err := memory.CheckBranch(text)
+	if err != nil {
+		c.query.fail(err)
+	}
+	return name
 }
 
 // cursor reads a cursor: a tx, or EPOCH:TX; a bare tx takes the epoch of the

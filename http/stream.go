@@ -47,7 +47,7 @@ func (s *Server) stream(c *call) error {
 // read is told on the stream, not refused: a browser that met an error would
 // never come back.
 func (c *call) subscription() (f memory.EventFilter, from *memory.Cursor, malformed *fact.Error, err error) {
-	c.branch()
+	f.Branch = c.branch()
 	f.Subject = c.query.name("subject")
 	f.Predicate = c.query.name("predicate")
 	if text, ok := c.query.text("op"); ok {

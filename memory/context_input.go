@@ -101,9 +101,11 @@ func (in *Input) pointInTime(f *jsonx.Fields, r *Read) {
 	}
 	if branch, ok := f.Text("branch"); ok {
 		once("branch", r.Branch != "")
-		if _, err := CheckBranch(branch); err != nil {
+		name, err := CheckBranch(branch)
+		if err != nil {
 			f.Fail(err)
 		}
+		r.Branch = name
 	}
 }
 

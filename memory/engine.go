@@ -46,6 +46,11 @@ type View interface {
 	Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error)
 	Predicates(ctx context.Context, scope fact.Scope, at fact.At, after string, limit int) ([]string, error)
 	Stats(ctx context.Context, scope fact.Scope) (fact.Stats, error)
+	// Branch returns the record of a branch, or NotFound; Branches lists them.
+	Branch(ctx context.Context, scope fact.Scope, name string) (*fact.Branch, error)
+	Branches(ctx context.Context, q *fact.BranchQuery) ([]fact.Branch, error)
+	// BranchDiff tells what a branch changes of its parent as it was at the base.
+	BranchDiff(ctx context.Context, scope fact.Scope, name string, now fact.Instant, limit int) (*fact.BranchDiff, error)
 	Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPage, error)
 	PurgeCount(ctx context.Context, scope fact.Scope, p fact.Purge) (uint64, error)
 	// DataTenants lists the tenants that hold data, the ownerless scope included.

@@ -56,7 +56,7 @@ var ErrResync = errors.New("the store began a new epoch")
 // present.
 func (s *Service) Follow(ctx context.Context, c Caller, filter EventFilter, from *Cursor) (feed *Feed, resync *fact.Error, err error) {
 	read := NewRead()
-	read.Branch = filter.Branch
+	read.Branch, read.dropped = filter.Branch, true // what was told on a branch stays told
 	var needs uint64
 	if from != nil {
 		needs = from.Tx

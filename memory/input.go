@@ -14,6 +14,9 @@ type Input struct {
 	caller   Caller
 	warnings []string
 	unsaid   int
+	// branch is the one that the body names at its top, ofRows the one that rows of
+	// it name, first at rowsAt.
+	branch, ofRows, rowsAt string
 }
 
 // NewInput reads on behalf of a caller.
@@ -67,7 +70,7 @@ func (in *Input) Scope(v jsonx.Value) error {
 // common reads the fields that any body may carry: the branch and the tenant.
 func (in *Input) common(f *jsonx.Fields) {
 	if branch, ok := f.Text("branch"); ok {
-		if _, err := CheckBranch(branch); err != nil {
+		if err := in.names(f.Path("branch"), branch); err != nil {
 			f.Fail(err)
 		}
 	}
@@ -80,6 +83,42 @@ func (in *Input) common(f *jsonx.Fields) {
 			f.Fail(err)
 		}
 	}
+}
+
+// names notes the branch that a field of the body names.
+func (in *Input) names(path, branch string) error {
+	name, err := CheckBranch(branch)
+	switch {
+	case err != nil:
+		return err
+	case path == "branch":
+		in.branch = name
+	case in.ofRows != "" && in.ofRows != name:
+		return fact.Invalid(path, "disagrees with "+in.rowsAt+": a request goes to one branch")
+	case in.ofRows == "":
+		in.ofRows, in.rowsAt = name, path
+	}
+	return nil
+}
+
+// Branch returns the branch that a write goes to: the one that the query names, ""
+// for none, or the body at its top (C-55). Rows may repeat it, and not name
+// another one.
+func (in *Input) Branch(query string) (string, error) {
+	branch := query
+	switch {
+	case query == "":
+		branch = in.branch
+	case in.branch != "" && in.branch != query:
+		return "", fact.Invalid("branch", "disagrees with branch= in the query")
+	}
+	if branch == "" {
+		branch = fact.MainBranch
+	}
+	if in.ofRows != "" && in.ofRows != branch {
+		return "", fact.Invalid(in.rowsAt, "is not the branch of this request: name it with branch= in the query, or at the top of the body")
+	}
+	return branch, nil
 }
 
 // declared reads when a row was known, under either of its names.

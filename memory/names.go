@@ -33,12 +33,18 @@ func normalise(s string) string {
 	return s
 }
 
-// CheckBranch accepts main, and nothing else before there are branches.
+// CheckBranch accepts main, and every name that a branch can have. Whether there
+// is such a branch shows where it is read or written.
 func CheckBranch(name string) (string, error) {
-	if name == fact.MainBranch {
+	if name == fact.MainBranch || fact.CheckBranch("branch", name) == nil {
 		return name, nil
 	}
-	return "", fact.Errorf(fact.NotFound, "no branch: %s", shorten(name))
+	return "", NoBranch(name)
+}
+
+// NoBranch is the error of a branch that does not exist.
+func NoBranch(name string) *fact.Error {
+	return &fact.Error{Code: fact.NotFound, Message: "no branch: " + shorten(name), Field: "branch"}
 }
 
 // shorten bounds a text of the caller's that is quoted back.

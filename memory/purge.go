@@ -35,6 +35,14 @@ func (t PurgeTarget) selector(c Caller) (fact.Purge, error) {
 	return p, nil
 }
 
+// everyBranch refuses a branch where a request is about all of them.
+func everyBranch(branch string) error {
+	if branch == "" || branch == fact.MainBranch {
+		return nil
+	}
+	return fact.Invalid("branch", "cannot be named here: a purge covers every branch")
+}
+
 // PurgePreview counts what a purge would erase.
 func (s *Service) PurgePreview(ctx context.Context, c Caller, read Read, t PurgeTarget, trace *Trace) (uint64, Meta, error) {
 	if err := c.RequireOperator(); err != nil {
@@ -42,6 +50,9 @@ func (s *Service) PurgePreview(ctx context.Context, c Caller, read Read, t Purge
 	}
 	p, err := t.selector(c)
 	if err != nil {
+		return 0, Meta{}, err
+	}
+	if err := everyBranch(read.Branch); err != nil {
 		return 0, Meta{}, err
 	}
 	r, err := s.begin(ctx, c, read, 0, trace)
@@ -62,6 +73,9 @@ func (s *Service) PurgePreview(ctx context.Context, c Caller, read Read, t Purge
 // Purge erases facts for good, on every node (C-56).
 func (s *Service) Purge(ctx context.Context, c Caller, o WriteOptions, t PurgeTarget, trace *Trace) (*fact.Result, error) {
 	if err := c.RequireOperator(); err != nil {
+		return nil, err
+	}
+	if err := everyBranch(o.Branch); err != nil {
 		return nil, err
 	}
 	p, err := t.selector(c)

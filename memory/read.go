@@ -23,6 +23,8 @@ type Read struct {
 	KnownAt fact.Instant
 	// NoBackfill leaves declared rows out of KnownAt (C-28).
 	NoBackfill bool
+	// dropped lets a branch be read that has been discarded.
+	dropped bool
 }
 
 // NewRead reads the present, linearizably.
@@ -113,6 +115,9 @@ func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis) 
 	read := &reading{ctx: ctx, view: view, scope: c.Scope(r.Branch), current: view.Position()}
 	if err = s.recheck(ctx, c, view); err == nil {
 		err = read.locate(r, basis)
+	}
+	if err == nil && read.scope.Branch != fact.MainBranch {
+		err = read.onBranch(r.dropped)
 	}
 	if err != nil {
 		view.Close()

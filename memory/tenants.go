@@ -116,6 +116,9 @@ func (c Caller) mayManage(tenant string) error {
 }
 
 func (s *Service) change(ctx context.Context, c Caller, o WriteOptions, change *fact.TenantChange, secret string, trace *Trace) (*fact.Result, string, error) {
+	if o.Branch != "" && o.Branch != fact.MainBranch {
+		return nil, "", fact.Invalid("branch", "cannot be named here: tenants and keys have no branches")
+	}
 	r := fact.Request{Tenant: c.Tenant, Branch: fact.MainBranch, Registry: change}
 	result, err := s.propose(ctx, c, o, &r, trace)
 	if err != nil {

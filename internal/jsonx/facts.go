@@ -13,7 +13,9 @@ func AppendFact(dst []byte, f *fact.Fact) []byte {
 
 // AppendFactFields appends a fact's object without its closing brace, for
 // answers that add fields of their own. Every field is always there, null where
-// it has no value; only branch is left out for main.
+// it has no value; only branch is left out for main. A fact of another branch
+// tells it by all of its documented names: branch, properties._branch, and a
+// tenant of the form owner~branch.
 func AppendFactFields(dst []byte, f *fact.Fact) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = AppendID(dst, f.ID)
@@ -34,28 +36,54 @@ func AppendFactFields(dst []byte, f *fact.Fact) []byte {
 	dst = append(dst, `,"source":`...)
 	dst = appendOptional(dst, f.Source)
 	dst = append(dst, `,"properties":`...)
-	if f.Properties == nil {
+	onBranch := f.Branch != "" && f.Branch != fact.MainBranch
+	switch {
+	case onBranch:
+		dst = appendTagged(dst, f)
+	case f.Properties == nil:
 		dst = append(dst, "null"...)
-	} else {
+	default:
 		dst = append(dst, f.Properties...)
 	}
 	dst = append(dst, `,"status":"`...)
 	dst = append(dst, f.Status.String()...)
 	dst = append(dst, `","tenant":`...)
-	if f.Tenant == "" {
-		dst = append(dst, "null"...)
-	} else {
-		dst = AppendString(dst, f.Tenant)
-	}
-	if f.Branch != "" && f.Branch != fact.MainBranch {
+	switch {
+	case onBranch:
+		dst = AppendString(dst, f.Tenant+"~"+f.Branch)
 		dst = append(dst, `,"branch":`...)
 		dst = AppendString(dst, f.Branch)
+	case f.Tenant == "":
+		dst = append(dst, "null"...)
+	default:
+		dst = AppendString(dst, f.Tenant)
 	}
 	dst = append(dst, `,"transient":`...)
 	dst = AppendBool(dst, f.Transient)
 	dst = append(dst, `,"tx":`...)
 	dst = strconv.AppendUint(dst, f.Tx, 10)
 	return appendStatement(dst, f)
+}
+
+// appendTagged appends the properties of a fact of a branch, with its name among
+// them, unless they have a _branch of their own.
+func appendTagged(dst []byte, f *fact.Fact) []byte {
+	rest := f.Properties
+	if len(rest) > 2 {
+		if v, err := Parse(rest); err == nil && v.Kind == Object {
+			for i := range v.Kids {
+				if v.Kids[i].Name == "_branch" {
+					return append(dst, rest...)
+				}
+			}
+		}
+	}
+	dst = append(dst, `{"_branch":`...)
+	dst = AppendString(dst, f.Branch)
+	if len(rest) > 2 { // more than {}
+		return append(append(dst, ','), rest[1:]...)
+	}
+	return append(dst, '}')
 }
 
 // appendStatement appends what the statement said and what became of it (C-13).

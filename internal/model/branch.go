@@ -65,7 +65,7 @@ func (d *draft) branching(c *fact.BranchChange) *fact.Error {
 			return err
 		}
 	} else {
-		done.Discarded = len(only(d.current(), func(v *version) bool { return v.Tenant == b.Tenant && v.on == b.Name && v.home == b.Name }))
+		done.Discarded = len(only(d.current(), func(v *version) bool { return v.Tenant == b.Tenant && v.on == b.Name && v.FirstTx > b.BaseTx }))
 	}
 	d.result = fact.Result{Branching: done}
 	d.wrote = !done.DryRun
