@@ -40,7 +40,7 @@ func (s *Service) CreateBranch(ctx context.Context, c Caller, o WriteOptions, b 
 // inParent says of an error about a branch that it is the parent's.
 func inParent(err error) error {
 	var e *fact.Error
-	if !errors.As(err, &e) || e.Field != "branch" {
+	if !errors.As(err, &e) || e.Field != "branch" || e.Code == fact.SchemaInvalid {
 		return err
 	}
 	named := *e

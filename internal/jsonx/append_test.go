@@ -31,8 +31,24 @@ func TestAppendFactHasOneForm(t *testing.T) {
 	}
 	f.Tenant, f.Source, f.Properties, f.Branch = "", nil, nil, "side"
 	got := string(jsonx.AppendFacts(nil, []fact.Fact{f, f}))
-	if !json.Valid([]byte(got)) || !strings.Contains(got, `"source":null,"properties":null`) || !strings.Contains(got, `"tenant":null,"branch":"side"`) {
+	if !json.Valid([]byte(got)) || !strings.Contains(got, `"source":null,"properties":{"_branch":"side"}`) || !strings.Contains(got, `"tenant":"~side","branch":"side"`) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestAppendFactOfABranch: a fact of a branch tells so by every documented name,
+// and properties that have a _branch of their own stay as they are.
+func TestAppendFactOfABranch(t *testing.T) {
+	for given, want := range map[string]string{
+		`{}`: `{"_branch":"feat"}`, `{"why":1.10}`: `{"_branch":"feat","why":1.10}`, `{"a":{"_branch":"x"}}`: `{"_branch":"feat","a":{"_branch":"x"}}`,
+		`{"_branch":"mine"}`: `{"_branch":"mine"}`,
+	} {
+		f := sample()
+		f.Branch, f.Properties = "feat", []byte(given)
+		got := string(jsonx.AppendFact(nil, &f))
+		if !json.Valid([]byte(got)) || !strings.Contains(got, `"properties":`+want+`,`) || !strings.Contains(got, `"tenant":"acme~feat","branch":"feat"`) {
+			t.Errorf("%s: got %s", given, got)
+		}
 	}
 }
 
