@@ -150,9 +150,20 @@ func (w *world) until(nodes []*chaos.Node, send func(context.Context, *client.Cl
 // all that was acknowledged before.
 func (w *world) fence(name, tenant string) chaos.Write {
 	w.t.Helper()
+	return w.fenceOf(name, tenant, w.Nodes)
+}
+
+// fenceThrough writes one through one node.
+func (w *world) fenceThrough(name string, n *chaos.Node) chaos.Write {
+	w.t.Helper()
+	return w.fenceOf(name, "", []*chaos.Node{n})
+}
+
+func (w *world) fenceOf(name, tenant string, nodes []*chaos.Node) chaos.Write {
+	w.t.Helper()
 	write := chaos.Write{Key: "fence-" + name, Objects: []string{"fence-" + name}}
 	a := client.Assert{Subject: "Fence:" + name, Predicate: "stands", Object: fact.TextObject(write.Key)}
-	w.must("write a fence", w.until(w.Nodes, func(ctx context.Context, c *client.Client) error {
+	w.must("write a fence", w.until(nodes, func(ctx context.Context, c *client.Client) error {
 		got, err := c.Assert(ctx, a, client.Write{IdempotencyKey: write.Key, Tenant: tenant})
 		if err == nil {
 			write.Done, write.Tx, write.IDs = true, got.Tx, []string{got.Fact.ID}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"abagraph/fact"
 	rlog "abagraph/log"
 
 	"github.com/hashicorp/raft"
@@ -43,8 +42,7 @@ func Seed(dir *rlog.Dir, machine StateMachine, nodeID string) (err error) {
 	case has || id != nil:
 		return fmt.Errorf("the data directory %s is a node's already", dir.Path())
 	}
-	servers := raft.Configuration{Servers: []raft.Server{{ID: raft.ServerID(nodeID), Address: raft.ServerAddress(nodeID)}}}
-	if err := snaps.adoptState(machine, at, servers); err != nil {
+	if err := snaps.adoptState(machine, at.Index, at.Term, only(nodeID)); err != nil {
 		return err
 	}
 	// Terms go on from that of the state: entries of the new cluster are newer
@@ -59,9 +57,10 @@ func Seed(dir *rlog.Dir, machine StateMachine, nodeID string) (err error) {
 	return saveIdentity(dir, identity{node: nodeID, cluster: cluster, stage: stageMember})
 }
 
-// adoptState makes a snapshot of a machine that no node runs on.
-func (s *snapshots) adoptState(machine StateMachine, at fact.Position, servers raft.Configuration) error {
-	sink, err := s.Create(raft.SnapshotVersionMax, at.Index, at.Term, servers, at.Index, nil)
+// adoptState makes a snapshot, at an entry of Raft's log, of a machine that no node
+// runs on.
+func (s *snapshots) adoptState(machine StateMachine, index, term uint64, servers raft.Configuration) error {
+	sink, err := s.Create(raft.SnapshotVersionMax, index, term, servers, index, nil)
 	if err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func (s *snapshots) adoptState(machine StateMachine, at fact.Position, servers r
 	checkpoint := s.fs.PathJoin(s.root, "seed"+unfinished)
 	err = machine.Checkpoint(checkpoint)
 	if err == nil {
-		err = own.adopt(checkpoint, at.Index)
+		err = own.adopt(checkpoint, machine.Position().Index)
 	}
 	if err != nil {
 		return errors.Join(err, own.Cancel(), s.fs.RemoveAll(checkpoint))

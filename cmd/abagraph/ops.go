@@ -19,7 +19,7 @@ func opsCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a),
-		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a)} {
+		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a), opsRecoverCommand(a)} {
 		c.AddCommand(command)
 	}
 	return c

@@ -132,3 +132,48 @@ func TestOperateANodeAlone(t *testing.T) {
 	r.ok("ops", "snapshot")
 	p.stop()
 }
+
+// TestRecoverAsksForTheWords: a recovery tells what it would do, does nothing without
+// the words, and leaves a node alone with all its data; a node that is alone already,
+// and one that runs, are refused.
+func TestRecoverAsksForTheWords(t *testing.T) {
+	data := t.TempDir()
+	first := member(t, "", data, 0, nil)
+	second := member(t, "", data, 1, first)
+	assert(t, second.client(), "Person:alice", "likes", "tea")
+	eventually(t, "the second has its vote", func(ctx context.Context) bool {
+		nodes, err := second.client().Nodes(ctx)
+		return err == nil && len(nodes.Members) == 2 && nodes.Members[1].Voter
+	})
+	r, kept := shell(t), data+"/node-1"
+	if said := r.fails("ops", "recover", "--data", kept, "--confirm", "recover node-1 alone"); !strings.Contains(said, "in use by another process") {
+		t.Errorf("while it runs: %q", said)
+	}
+	first.kill()
+	second.kill()
+	if said := r.fails("ops", "recover", "--data", kept); !strings.Contains(said, `--confirm "recover node-1 alone"`) {
+		t.Errorf("without the words: %q", said)
+	}
+	r.terminal, r.in = true, "yes\n"
+	if _, _, said := r.run("ops", "recover", "--data", kept); !strings.Contains(said, "members besides itself: node-0") || !strings.Contains(said, "cannot be taken back") {
+		t.Errorf("with other words: %q", said)
+	}
+	r.in = "recover node-1 alone\n"
+	if out := r.ok("ops", "recover", "--data", kept); !strings.Contains(out, "node-1, alone") || !strings.Contains(out, "node-0") {
+		t.Errorf("recovered: %s", out)
+	}
+	r.terminal, r.in = false, ""
+	if said := r.fails("ops", "recover", "--data", kept, "--confirm", "recover node-1 alone"); !strings.Contains(said, "the only member already") {
+		t.Errorf("again: %q", said)
+	}
+	if got := r.object("ops", "verify", kept); got["sound"] != true {
+		t.Errorf("verified: %v", got)
+	}
+	second = launch(t, "--bind", "127.0.0.1:0", "--data", kept).up()
+	list, err := second.client().Facts(t.Context(), client.FactQuery{Subject: "Person:alice"})
+	if err != nil || len(list.Facts) != 1 {
+		t.Errorf("the recovered node answers %+v, %v", list, err)
+	}
+	assert(t, second.client(), "Person:alice", "likes", "milk")
+	second.stop()
+}
