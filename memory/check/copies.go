@@ -40,7 +40,7 @@ func isCopy(a, b *fact.Fact) bool {
 // byScore puts what is more certain before what is less, then what is newer
 // before what is older.
 func byScore(a, b fact.Fact) int {
-	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.RecordedAt, a.RecordedAt), slices.Compare(a.ID[:], b.ID[:]))
+	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.FirstTx, a.FirstTx), slices.Compare(a.ID[:], b.ID[:]))
 }
 
 // Whole reports whether a fact is all of its statement: nothing has cut it.
