@@ -43,7 +43,12 @@ tools:
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends gcc libc6-dev; }
 	@command -v npm >/dev/null 2>&1 || { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm; }
 
-test: tools ## install what the tests need and run all of them with the race detector
+# The MCP clients of others, as their lock file pins them.
+CLIENTS := cmd/abagraph/testdata/clients
+$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json | tools
+	cd $(CLIENTS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
+
+test: tools $(CLIENTS)/node_modules/.package-lock.json ## install what the tests need and run all of them with the race detector
 	$(GO) vet ./...
 	ABAGRAPH_TEST_CLIENTS=1 $(GO) test -race -timeout 15m ./...
 	cd bench && $(GO) test -race ./load ./node ./proc ./report ./rest

@@ -23,8 +23,9 @@ func recallAsOfTool() tool {
 // recallAsOf lists facts at a point of both times, in the order of lists.
 func (c *call) recallAsOf() error {
 	c.require("as_of")
+	limit := c.limit()
 	q := &memory.FactsQuery{
-		Read: c.travel(), Subject: c.name("subject"), Predicate: c.name("predicate"), Objects: c.objects(), Limit: c.limit(),
+		Read: c.travel(), Subject: c.name("subject"), Predicate: c.name("predicate"), Objects: c.objects(), Limit: limit + 1,
 	}
 	if err := c.done(); err != nil {
 		return err
@@ -36,9 +37,19 @@ func (c *call) recallAsOf() error {
 	c.told(meta)
 	c.b = append(c.b, `{"as_of":`...)
 	c.b = jsonx.AppendInstant(c.b, q.AsOf)
-	c.facts(page.Facts, page.Scan.LimitHit, q.Read)
+	facts, more := within(page, limit)
+	c.facts(facts, more, q.Read)
 	c.time("known_at", q.KnownAt)
 	return nil
+}
+
+// within cuts a page, which was asked for one more fact than are wanted, and
+// tells whether there are more.
+func within(page *fact.Page, limit int) ([]fact.Fact, bool) {
+	if len(page.Facts) > limit {
+		return page.Facts[:limit], true
+	}
+	return page.Facts, page.Scan.Heavy
 }
 
 // facts appends count and facts.

@@ -88,7 +88,7 @@ func (c *call) recallSemantic(read memory.Read, limit int, least float64) error 
 // ones, in the order of lists.
 func (c *call) recallPattern(read memory.Read, limit int, least float64) error {
 	q := &memory.FactsQuery{
-		Read: read, Subject: c.name("subject"), Predicate: c.name("predicate"), Objects: c.objects(), Limit: maxRanked,
+		Read: read, Subject: c.name("subject"), Predicate: c.name("predicate"), Objects: c.objects(), Limit: maxRanked + 1,
 	}
 	c.otherModes("pattern", "query", "start", "depth", "direction", "edge_types")
 	if err := c.done(); err != nil {
@@ -99,12 +99,13 @@ func (c *call) recallPattern(read memory.Read, limit int, least float64) error {
 		return err
 	}
 	c.told(meta)
-	if page.Scan.LimitHit {
-		c.warnings = append(c.warnings, "more than "+strconv.Itoa(maxRanked)+" facts match: these are the surest of the newest "+strconv.Itoa(len(page.Facts)))
+	facts, more := within(page, maxRanked)
+	if more {
+		c.warnings = append(c.warnings, "more facts match than are ranked: these are the surest of the newest "+strconv.Itoa(len(facts)))
 	}
-	facts := sure(page.Facts, least)
+	facts = sure(facts, least)
 	slices.SortStableFunc(facts, func(a, b fact.Fact) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	c.recalled("pattern", read, facts, limit, page.Scan.LimitHit)
+	c.recalled("pattern", read, facts, limit, more)
 	return nil
 }
 
@@ -162,10 +163,14 @@ func (c *call) recalled(mode string, read memory.Read, facts []fact.Fact, limit 
 	c.time("known_at", read.KnownAt)
 }
 
-// sure leaves out the facts that are less sure than asked for.
+// sure returns the facts that are at least as sure as asked for, in a list of
+// its own: the one it is given may be another one's too.
 func sure(facts []fact.Fact, least float64) []fact.Fact {
-	if least == 0 {
-		return facts
+	kept := make([]fact.Fact, 0, len(facts))
+	for i := range facts {
+		if facts[i].Confidence >= least {
+			kept = append(kept, facts[i])
+		}
 	}
-	return slices.DeleteFunc(facts, func(f fact.Fact) bool { return f.Confidence < least })
+	return kept
 }

@@ -342,6 +342,15 @@ func TestConformance(t *testing.T) {
 	if !installed(t) {
 		return
 	}
+	var major int
+	version, err := nodeScript(t, "", nil, "--version")
+	if _, scanned := fmt.Sscanf(version, "v%d", &major); err != nil || scanned != nil {
+		t.Fatalf("node --version: %q, %v", version, err)
+	}
+	if major < 20 {
+		t.Logf("the suite needs Node.js 20, and this is %s", version)
+		return
+	}
 	p := launch(t, "--bind", "127.0.0.1:0", "--data", ":memory:").up()
 	out, err := nodeScript(t, "", nil, "node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", p.url+"/mcp", "--expected-failures", "conformance.yml")
 	if err != nil {
