@@ -189,3 +189,58 @@ func (d doc) json() string {
 	}
 	return string(text)
 }
+
+// TestPacketOfAGoalAlone: without a seed, what the goal's words are about is
+// walked from, and search says why each fact is there.
+func TestPacketOfAGoalAlone(t *testing.T) {
+	r := start(t, "")
+	r.assert("Company:nordlicht", "name", `"Nordlicht Robotics"`)
+	r.assert("Person:mara", "works_at", `"Company:nordlicht"`)
+	r.assert("Person:mara", "title", `"Chief Executive"`)
+	r.assert("City:oslo", "mayor", `"Anne"`)
+	p := r.get("/api/context?goal=who+runs+nordlicht+robotics&include_recent=0&explain=1").status(200).object()
+	packet := doc(p["result"].(map[string]any))
+	if facts := packet.text("facts"); !strings.Contains(facts, "Chief Executive") || strings.Contains(facts, "City:oslo") {
+		t.Errorf("the packet: %s", packet.text("system_prompt"))
+	}
+	ranking := packet["explain"].(map[string]any)["ranking"].([]any)
+	first := doc(ranking[0].(map[string]any))
+	if len(ranking) != 3 || !strings.Contains(first.text("why"), "nordlicht") || first.text("relevance") != "1" || packet["facts"].([]any)[0].(map[string]any)["id"] != first["id"] {
+		t.Errorf("ranking: %v", ranking)
+	}
+	stats := p["explain"].(map[string]any)["stats"].(map[string]any)
+	if number(stats["facts"]) != 3 || number(stats["seeds"]) == 0 || number(stats["candidates"]) < 3 {
+		t.Errorf("stats: %v", stats)
+	}
+	date := r.get("/api/context?goal=who+ran+nordlicht+on+1999-01-01&include_recent=0").status(200).object()
+	if len(date["facts"].([]any)) == 0 {
+		t.Errorf("a date in the goal moved the packet's time: %v", date)
+	}
+}
+
+// TestTEN06PacketsForget: what was purged is in no packet, of whatever time.
+func TestTEN06PacketsForget(t *testing.T) {
+	r := start(t, "")
+	first := r.assert("Person:p9", "note", `"canary one"`)
+	r.assert("Person:p9", "note", `"canary two"`)
+	r.assert("Person:p9", "wiki_page", `"Page:p9"`)
+	r.assert("Page:p9", "wiki_body", `"canary page"`)
+	r.assert("Person:q", "note", `"plain"`)
+	asks := []string{"seeds=Person:p9", "goal=canary", "goal=what+of+Person:p9&tx=" + first.text("tx"), "as_of=4000000000000", "seeds=Page:p9&known_at=" + first.text("recorded_at")}
+	seen := 0
+	for _, ask := range asks {
+		if strings.Contains(r.get("/api/context?"+ask).status(200).Body, "canary ") {
+			seen++
+		}
+	}
+	if seen < 4 {
+		t.Errorf("before the purge %d packets hold the canary", seen)
+	}
+	r.do("POST", "/api/admin/purge?confirm=1&subject=Person:p9", "").status(200)
+	r.do("POST", "/api/admin/purge?confirm=1&subject=Page:p9", "").status(200)
+	for _, ask := range asks {
+		if body := r.get("/api/context?" + ask).status(200).Body; strings.Contains(body, "canary ") {
+			t.Errorf("%s: %s", ask, body)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,13 @@ import (
 
 // maxGoalHits is how many facts a packet takes from a search for its goal.
 const maxGoalHits = 32
+
+// Where a request names no seed that exists, the subjects of the best hits are
+// taken for seeds: so many, out of so many hits.
+const (
+	maxAdopted     = 3
+	maxAdoptedFrom = 8
+)
 
 // maxWhy is how many terms a packet names for the relevance of one fact.
 const maxWhy = 8
@@ -43,6 +51,28 @@ func (b *briefing) search() error {
 	for i := from; i < len(b.candidates); i++ {
 		b.candidates[i].Relevance = packet.Unit // until all are judged
 	}
+	if len(b.seeds) > 0 {
+		return nil
+	}
+	return b.adopt(list)
+}
+
+// adopt makes seeds of what the best hits are about, where the request names none
+// that exists.
+func (b *briefing) adopt(hits []fact.Fact) error {
+	for i := range hits {
+		name := hits[i].Subject
+		if i == maxAdoptedFrom || len(b.seeds) == maxAdopted {
+			break
+		}
+		if slices.Contains(b.seeds, name) {
+			continue
+		}
+		if _, err := b.seed(name); err != nil {
+			return err
+		}
+	}
+	b.step("seeds of the search: " + strconv.Itoa(len(b.seeds)))
 	return nil
 }
 

@@ -52,7 +52,7 @@ func newBriefing(s *Service, r *reading, q *ContextQuery) *briefing {
 	return &briefing{s: s, r: r, q: q, g: newGrapher(r, nil), known: map[string]bool{}}
 }
 
-// read gathers in a fixed order: seeds, neighbours, what answers the goal, recent
+// read gathers in a fixed order: seeds, what answers the goal, neighbours, recent
 // facts, pages.
 func (b *briefing) read() error {
 	for _, note := range b.q.Notes {
@@ -61,7 +61,7 @@ func (b *briefing) read() error {
 	if b.q.Fold {
 		b.warn("compact_model_unused", "compact_model was not called: this version calls no language model, and what has no room is dropped")
 	}
-	for _, step := range [...]func() error{b.readSeeds, b.walk, b.search, b.recent, b.complete, b.readPages, b.judge, b.lookAround} {
+	for _, step := range [...]func() error{b.readSeeds, b.search, b.walk, b.recent, b.complete, b.readPages, b.judge, b.lookAround} {
 		if err := b.r.ctx.Err(); err != nil {
 			return err
 		}
@@ -186,7 +186,11 @@ func (b *briefing) seed(name string) (bool, error) {
 			fmt.Sprint(maxSeedFacts)+" of its own and "+fmt.Sprint(maxSeedMentions)+" that mention it were read")
 	}
 	if len(own)+len(mentions) == 0 {
-		return b.r.mentions(name)
+		known, err := b.r.mentions(name)
+		if known {
+			b.warn("seed_empty", "nothing holds of "+shorten(name)+" at the time that is read")
+		}
+		return known, err
 	}
 	b.seeds = append(b.seeds, name)
 	b.known[name] = !more
