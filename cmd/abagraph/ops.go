@@ -19,7 +19,8 @@ func opsCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a),
-		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a), opsRecoverCommand(a)} {
+		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a), opsRecoverCommand(a), opsLogCommand(a),
+		opsDoctorCommand(a), opsBundleCommand(a)} {
 		c.AddCommand(command)
 	}
 	return c

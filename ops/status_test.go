@@ -1,0 +1,49 @@
+package ops_test
+
+import (
+	"strings"
+	"testing"
+
+	"abagraph/client"
+	"abagraph/ops"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// sound is a cluster of three in which nothing is wrong.
+func sound() *client.Nodes {
+	n := &client.Nodes{NodeID: "n1", LeaderID: ptr("n1")}
+	for _, id := range []string{"n1", "n2", "n3"} {
+		n.Members = append(n.Members, client.NodeStatus{
+			ID: id, Address: ptr("10.0.0." + id[1:] + ":9080"), Voter: true, Leader: id == "n1", Answers: true, Tx: ptr(uint64(7)), Digest: ptr("aa"),
+			Lag: ptr(uint64(0)), LogBytes: ptr(uint64(1)), DataBytes: ptr(uint64(1)), FreeBytes: ptr(uint64(50)), DiskBytes: ptr(uint64(100)),
+		})
+	}
+	return n
+}
+
+// What is wrong with a cluster is told, one line each, and nothing where nothing is.
+func TestProblems(t *testing.T) {
+	for says, harm := range map[string]func(n *client.Nodes){
+		"": func(*client.Nodes) {},
+		"no leader is known: nothing can be written":                func(n *client.Nodes) { n.LeaderID = nil },
+		"n2 does not answer; no voter more may fail: 2 of 3 answer": func(n *client.Nodes) { n.Members[1] = client.NodeStatus{ID: "n2", Voter: true} },
+		"n3: it is on fire":                        func(n *client.Nodes) { n.Members[2].Problem = ptr("it is on fire") },
+		"at tx 7 n2 and n3 have different digests": func(n *client.Nodes) { n.Members[2].Digest = ptr("bb") },
+		"n1 has less than 5 % of its disk free":    func(n *client.Nodes) { n.Members[0].FreeBytes = ptr(uint64(4)) },
+		"n2 is 10001 entries behind":               func(n *client.Nodes) { n.Members[1].Lag = ptr(uint64(10001)) },
+		"the log of n2 has 2048 MiB":               func(n *client.Nodes) { n.Members[1].LogBytes = ptr(uint64(2 << 30)) },
+		"no voter more may fail: 2 of 2 answer":    func(n *client.Nodes) { n.Members = n.Members[:2] },
+	} {
+		n := sound()
+		harm(n)
+		if got := strings.Join(ops.Problems(n), "; "); got != says {
+			t.Errorf("told %q, not %q", got, says)
+		}
+	}
+	behind := sound()
+	behind.Members[2].Tx, behind.Members[2].Digest = ptr(uint64(6)), ptr("bb")
+	if got := ops.Problems(behind); len(got) > 0 {
+		t.Errorf("at another tx another digest is told: %q", got)
+	}
+}
