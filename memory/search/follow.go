@@ -84,10 +84,32 @@ func (x *Index) step(ctx context.Context, from Source, at fact.Position) error {
 		}
 		q.After, q.Skip = page.Through, page.Skip
 	}
+	if err := x.keepLiving(ctx, from, events); err != nil {
+		return err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.take(events)
 	x.tx = q.After
+	return nil
+}
+
+// keepLiving takes the sting out of events that tell of another branch's copy of
+// a fact: one that expired there may live on here.
+func (x *Index) keepLiving(ctx context.Context, from Source, events []fact.Event) error {
+	for i := range events {
+		e := &events[i]
+		if _, there := x.byID[e.Fact.ID]; e.Op != fact.OpExpire || !there {
+			continue
+		}
+		_, err := from.Fact(ctx, x.scope, e.Fact.ID, fact.Present(0))
+		switch {
+		case err == nil:
+			e.Op = 0
+		case fact.CodeOf(err) != fact.NotFound:
+			return fmt.Errorf("look for an expired fact: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -121,6 +143,9 @@ func (x *Index) takeTx(events []fact.Event) (lost []uint32) {
 			if ord, there := x.byID[e.Fact.ID]; there {
 				lost = append(lost, ord)
 			}
+			continue
+		}
+		if e.Op == 0 {
 			continue
 		}
 		see(&e.Fact)
