@@ -41,6 +41,9 @@ func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
 		})
 	}
 	half.Wait()
+	for _, p := range cluster[1:] {
+		searched(t, p) // from here on their indexes follow what is written
+	}
 	cluster[0].kill() // it founded the cluster, so it leads
 	group.Wait()
 	cluster[0] = member(t, "", data, 0, cluster[1])
@@ -57,11 +60,37 @@ func TestCLU_01_LeaderDiesAmongWrites(t *testing.T) {
 		}
 	}
 	checkStatus(t, cluster)
+	want = searched(t, cluster[0]) // an index that was just made
+	for i, p := range cluster {
+		if got := searched(t, p); got != want {
+			t.Errorf("node %d ranks\n%s\nand node 0\n%s", i, got, want)
+		}
+	}
 	for i, p := range cluster {
 		if len(eventsOf(t, p)) == 0 {
 			t.Errorf("node %d told of no event", i)
 		}
 	}
+}
+
+// searched is what a node answers to some searches, of the present and of the past,
+// byte for byte but for the time of day.
+func searched(t *testing.T, p *process) string {
+	t.Helper()
+	c := p.client()
+	var all strings.Builder
+	for _, question := range []string{"what did writer 2 say", "said 17", "writers spoke of 3"} {
+		for _, tx := range []string{"", "40"} {
+			q := client.SearchQuery{Question: question, TopK: 20, Read: client.Read{Tx: tx}}
+			got, err := c.Do(t.Context(), client.Call{Method: "GET", Path: "/api/search", Query: q.Values()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(got.Body)
+			all.WriteByte('\n')
+		}
+	}
+	return all.String()
 }
 
 // checkStatus wants every node to name one leader, three members and, now that
