@@ -105,7 +105,24 @@ func (a *app) mcpNear(ctx context.Context, flags *pflag.FlagSet, profile mcp.Pro
 			err = errors.Join(err, fmt.Errorf("shut down: %w", closing))
 		}
 	}()
-	return a.bridge(ctx, profile, link)
+	alive, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-n.raft.Failed():
+			cancel(fmt.Errorf("the node cannot go on: %w", n.raft.Err()))
+		case <-alive.Done():
+		}
+	}()
+	err = a.bridge(alive, profile, link)
+	cancel(nil)
+	<-ended
+	if cause := context.Cause(alive); err == nil && ctx.Err() == nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
 }
 
 // bridge carries messages until the host closes stdin, or ends the process.

@@ -32,6 +32,7 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 	if err != nil {
 		return nil, nil, err
 	}
+	n.door = door
 	server, err := mcpServer(s, door, logger)
 	if err != nil {
 		return nil, nil, err
@@ -42,6 +43,7 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 	if err := n.startRaft(s, logger, prometheus.NewRegistry()); err != nil {
 		return nil, nil, err
 	}
+	n.keeper.start(door)
 	ready, cancel := context.WithTimeout(ctx, aloneWait)
 	defer cancel()
 	if err := n.raft.WaitReady(ready); err != nil {
