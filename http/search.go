@@ -49,6 +49,12 @@ func (s *Server) search(c *call, lists map[string][]jsonx.Value) error {
 	}
 	b = append(b, `],"entities":`...)
 	b = jsonx.AppendStrings(b, got.Entities)
+	if v := got.Vectors; v != nil {
+		b = jsonx.AppendString(append(b, `,"vectors":{"model":`...), v.Model.Name)
+		b = strconv.AppendInt(append(b, `,"dim":`...), int64(v.Model.Dim), 10)
+		b = strconv.AppendInt(append(b, `,"searched":`...), int64(v.Candidates), 10)
+		b = append(strconv.AppendInt(append(b, `,"missing":`...), int64(v.Missing), 10), '}')
+	}
 	if got.Time != nil {
 		b = appendSearchTime(append(b, `,"time":`...), got.Time)
 	}
@@ -73,7 +79,7 @@ func (c *call) searchQuery(lists map[string][]jsonx.Value) *memory.SearchQuery {
 	q.MinConfidence, _ = c.fraction("min_confidence", 0, 1)
 	q.MinScore, q.MinScoreGiven = c.fraction("min_score", -math.MaxFloat64, math.MaxFloat64)
 	q.Seeds = c.seeds(lists)
-	q.VectorGiven = c.queryVector(lists)
+	q.Vector = c.queryVector(lists)
 	return q
 }
 
@@ -101,7 +107,7 @@ func (c *call) question() string {
 	if len(text) > memory.MaxQuestionBytes {
 		c.query.fail(fact.Invalid(name, "is longer than "+strconv.Itoa(memory.MaxQuestionBytes)+" bytes"))
 	}
-	if !given || strings.TrimSpace(text) == "" {
+	if _, vector := c.query.text("query_vector"); (!given || strings.TrimSpace(text) == "") && !vector {
 		c.input.Warn("the question is empty: nothing can be found by it")
 	}
 	return text
@@ -164,26 +170,34 @@ func (c *call) seeds(lists map[string][]jsonx.Value) []string {
 	return slices.Compact(names)
 }
 
-// queryVector tells whether the caller brought a vector of his own.
-func (c *call) queryVector(lists map[string][]jsonx.Value) bool {
-	text, given := c.query.text("query_vector")
-	list, listed := lists["query_vector"]
-	for part := range strings.SplitSeq(text, ",") {
-		if _, err := strconv.ParseFloat(strings.TrimSpace(part), 32); given && err != nil {
-			c.query.fail(fact.Invalid("query_vector", "must be a list of numbers"))
-		}
+// queryVector returns the vector that the caller brought: a list, or in a query a
+// comma list; nil = none.
+func (c *call) queryVector(lists map[string][]jsonx.Value) []float32 {
+	var parts []string
+	if text, ok := c.query.text("query_vector"); ok {
+		parts = strings.Split(text, ",")
 	}
-	if len(list) > fact.MaxVectorDim {
-		c.query.fail(fact.Invalid("query_vector", "has more than "+strconv.Itoa(fact.MaxVectorDim)+" numbers"))
-		return false
-	}
-	for i := range list {
-		if _, err := strconv.ParseFloat(list[i].Raw, 32); list[i].Kind != jsonx.Number || err != nil {
+	for i, v := range lists["query_vector"] {
+		if v.Kind != jsonx.Number {
 			c.query.fail(fact.Invalid(jsonx.Index("query_vector", i), "must be a number"))
-			return false
+			return nil
 		}
+		parts = append(parts, v.Raw)
 	}
-	return given || listed
+	if list, given := lists["query_vector"]; given && len(list) == 0 || len(parts) > fact.MaxVectorDim {
+		c.query.fail(fact.Invalid("query_vector", "must have from 1 to "+strconv.Itoa(fact.MaxVectorDim)+" numbers"))
+		return nil
+	}
+	var vector []float32
+	for i, part := range parts {
+		x, err := strconv.ParseFloat(strings.TrimSpace(part), 32)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			c.query.fail(fact.Invalid(jsonx.Index("query_vector", i), "must be a number"))
+			return nil
+		}
+		vector = append(vector, float32(x))
+	}
+	return vector
 }
 
 // appendFound appends a fact with its score, and what each part gave to it.
@@ -197,6 +211,7 @@ func appendFound(b []byte, f *memory.Found) []byte {
 func appendWhy(b []byte, w *memory.Why) []byte {
 	b = jsonx.AppendFloat(append(b, `{"lexical":`...), w.Lexical)
 	b = jsonx.AppendFloat(append(b, `,"words":`...), w.Words)
+	b = jsonx.AppendFloat(append(b, `,"vector":`...), w.Vector)
 	b = jsonx.AppendFloat(append(b, `,"graph":`...), w.Graph)
 	b = append(b, `,"matches":[`...)
 	for i := range w.Matches {

@@ -150,5 +150,6 @@ func (s *Service) beginContext(ctx context.Context, c Caller, q *ContextQuery, t
 	if q.Goal == "" {
 		return s.begin(ctx, c, q.Read, 0, trace)
 	}
+	s.askAhead(ctx, q.Goal)
 	return s.beginSearch(ctx, c, q.Read, trace)
 }

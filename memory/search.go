@@ -79,8 +79,9 @@ type SearchQuery struct {
 	MinConfidence    float64
 	// Seeds are entities near which facts count more.
 	Seeds []string
-	// VectorGiven tells that the caller brought a vector of his own.
-	VectorGiven bool
+	// Vector stands for the question, in place of one that is made of it; of any
+	// length but 0. nil = none.
+	Vector []float32
 }
 
 // Found is one hit of a search.
@@ -94,8 +95,9 @@ type Found struct {
 type SearchAnswer struct {
 	Mode     SearchMode
 	Hits     []Found
-	Entities []string    // that the hits speak of, each once
-	Time     *SearchTime // the time that the question names; nil = none, or as_of was given
+	Entities []string         // that the hits speak of, each once
+	Time     *SearchTime      // the time that the question names; nil = none, or as_of was given
+	Vectors  *SearchedVectors // nil where no stored vectors were searched
 	// Corpus is how many facts the rarity of a word was judged by.
 	Corpus  int
 	scanned int
@@ -108,6 +110,12 @@ type SearchAnswer struct {
 func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *Trace) (*SearchAnswer, Meta, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	if err := s.checkVector(q); err != nil {
+		return nil, Meta{}, err
+	}
+	if q.Vector == nil && q.Mode != LexicalSearch {
+		s.askAhead(ctx, q.Question)
+	}
 	r, err := s.beginSearch(ctx, c, q.Read, trace)
 	if err != nil {
 		return nil, Meta{}, err
@@ -140,9 +148,8 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 	if err != nil {
 		return nil, err
 	}
-	answer := &SearchAnswer{Mode: s.searchMode(r, q), Time: when}
 	query := s.searchQuery(r, q, near)
-	query.Mode = answer.Mode
+	answer := &SearchAnswer{Mode: query.Mode, Time: when}
 	if when != nil {
 		query.Text = q.Question[:when.start] + " " + q.Question[when.end:]
 		when.narrow(&query.Filter)
@@ -156,7 +163,9 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 		hits = append(hits, got.Hits...)
 		answer.scanned += got.Scanned
 		answer.Corpus += got.Corpus
+		r.tellVectors(answer, query.Dense, got)
 	}
+	r.warnMissing(answer.Vectors)
 	if err := r.fetch(answer, hits); err != nil {
 		return nil, err
 	}
@@ -172,7 +181,6 @@ func (s *Service) relevance(r *reading, q *SearchQuery, facts []fact.Fact) ([]Fo
 		return nil, err
 	}
 	query := s.searchQuery(r, q, near)
-	query.Mode = s.searchMode(r, q)
 	scorers := map[string]*search.Scorer{}
 	list := make([]Found, len(facts))
 	for i := range facts {
@@ -187,6 +195,9 @@ func (s *Service) relevance(r *reading, q *SearchQuery, facts []fact.Fact) ([]Fo
 		}
 		list[i].Fact = *f
 		list[i].Score, list[i].Why = scorer.Score(f)
+		if err := scorer.Err(); err != nil {
+			return nil, searchError(err)
+		}
 	}
 	return list, nil
 }
@@ -264,8 +275,10 @@ func searchError(err error) error {
 
 // searchQuery says what is searched in the terms of the index.
 func (s *Service) searchQuery(r *reading, q *SearchQuery, near []search.Near) *search.Query {
+	dense := s.dense(r, q)
 	query := &search.Query{
-		Filter: r.searchFilter(q), Text: q.Question, Mode: q.Mode, Near: near, Words: s.words, Top: q.Top, MinScore: math.Inf(-1),
+		Filter: r.searchFilter(q), Text: q.Question, Mode: s.searchMode(r, q, dense), Near: near, Words: s.words, Dense: dense,
+		Top: q.Top, MinScore: math.Inf(-1),
 	}
 	if query.Top == 0 {
 		query.Top = DefaultTop

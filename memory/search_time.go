@@ -44,17 +44,14 @@ func (t *SearchTime) narrow(f *search.Filter) {
 	f.From, f.Until = t.From, t.Until
 }
 
-// searchMode is the mode that a search can have here: without the word table
-// there are no vectors, and the ranking is lexical.
-func (s *Service) searchMode(r *reading, q *SearchQuery) SearchMode {
-	if q.VectorGiven {
-		r.meta.Warnings = append(r.meta.Warnings, "query_vector was not used: no fact here has a vector that it could be compared with")
-	}
-	if s.words != nil || q.Mode == LexicalSearch {
+// searchMode is the mode that a search can have here: without the word table and
+// without a vector of the question the ranking is lexical.
+func (s *Service) searchMode(r *reading, q *SearchQuery, dense *search.Dense) SearchMode {
+	if s.words != nil || dense != nil || q.Mode == LexicalSearch {
 		return q.Mode
 	}
-	if q.Mode == VectorSearch {
-		r.meta.Warnings = append(r.meta.Warnings, "there are no vectors here (ABAGRAPH_EMBEDDING is off): the ranking is lexical")
+	if q.Mode == VectorSearch && s.embed.from == nil {
+		r.warnOnce("there are no vectors here (ABAGRAPH_EMBEDDING is off): the ranking is lexical")
 	}
 	return LexicalSearch
 }

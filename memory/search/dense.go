@@ -23,6 +23,11 @@ type dense struct {
 
 const noRow = -1
 
+// withStatement stands for the tx of a vector that came with its statement: it is
+// seen wherever the statement is, also by a read that knows the statement earlier
+// than it was recorded, by declaration (C-28).
+const withStatement = 0
+
 func newDense(m fact.Model) *dense {
 	return &dense{model: m, table: vector.NewTable(m.Dim), rowOf: make(map[fact.ID]uint32)}
 }
@@ -132,6 +137,11 @@ func (x *Index) dropVectors() {
 // keepVectors takes vectors of statements over that have a document, and returns
 // the size of the index.
 func (x *Index) keepVectors(list []arrived) int64 {
+	x.addVectors(list)
+	return x.size()
+}
+
+func (x *Index) addVectors(list []arrived) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d := x.dense
@@ -139,14 +149,17 @@ func (x *Index) keepVectors(list []arrived) int64 {
 		if _, there := d.rowOf[a.statement]; there || !x.hasPiece(a.statement) {
 			continue
 		}
+		ord, there := x.byID[a.statement]
+		if there && x.docs[ord].firstTx == a.tx {
+			a.tx = withStatement
+		}
 		row := d.table.Add(a.tx, a.v)
 		d.rowOf[a.statement] = row
-		if ord, there := x.byID[a.statement]; there && int(ord) < len(d.rows) {
+		if there && int(ord) < len(d.rows) {
 			d.rows[ord] = int32(row)
 		}
 	}
 	x.denseBytes.Store(d.bytes())
-	return x.size()
 }
 
 func (x *Index) hasPiece(statement fact.ID) bool {

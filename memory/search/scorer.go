@@ -18,19 +18,36 @@ type Scorer struct {
 	near  map[fact.ID]float64
 	size  int
 	times int
+	dense *denseScorer // nil where vectors do not count
+	err   error
 }
 
+// Err tells what went wrong in Score.
+func (s *Scorer) Err() error { return s.err }
+
 // Scorer makes ready to judge facts of a scope by a question, in a state that is
-// open. The query's filters and Top mean nothing here.
+// open. The query's Top means nothing here, and its filters only say over which facts
+// cosines are averaged.
 func (m *Indexes) Scorer(ctx context.Context, scope fact.Scope, from Source, q *Query) (*Scorer, error) {
 	x, err := m.index(ctx, scope, from)
 	if err != nil {
 		return nil, err
 	}
+	var dense *denseScorer
+	if q.Dense != nil {
+		if dense, err = m.denseScorer(ctx, x, from, q); err != nil {
+			return nil, err
+		}
+		if dense == nil { // no room
+			plain := *q
+			plain.Dense, plain.Mode = nil, Lexical
+			q = &plain
+		}
+	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	p := x.prepare(q)
-	s := &Scorer{plan: p, terms: map[string]uint32{}, next: make([]uint32, len(p.clauses)), count: make([]int, len(p.clauses)), near: map[fact.ID]float64{}}
+	s := &Scorer{plan: p, dense: dense, terms: map[string]uint32{}, next: make([]uint32, len(p.clauses)), count: make([]int, len(p.clauses)), near: map[fact.ID]float64{}}
 	for i := len(p.clauses) - 1; i >= 0; i-- {
 		if later, there := s.terms[p.clauses[i].term]; there {
 			s.next[i] = later + 1
@@ -72,5 +89,10 @@ func (s *Scorer) Score(f *fact.Fact) (float64, Why) {
 		}
 	}
 	s.seen = s.seen[:0]
-	return s.plan.judge(counts, uint32(s.size), s.near[f.ID])
+	score, w := s.plan.judge(counts, uint32(s.size), s.near[f.ID])
+	if s.dense != nil && s.err == nil {
+		w.Vector, s.err = s.dense.score(f)
+		score += w.Vector
+	}
+	return score, w
 }
