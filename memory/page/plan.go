@@ -59,7 +59,10 @@ func (d *Draft) Warnings() []string {
 	if len(first) > 128 {
 		first = strings.ToValidUTF8(first[:128], "") + "…"
 	}
-	return []string{strconv.Itoa(n) + " link targets are no entity references (Type:id), and a walk follows them only if they are subjects: " + first}
+	if n == 1 {
+		return []string{"1 link target is no entity reference (Type:id), and a walk follows it only if it is a subject: " + first}
+	}
+	return []string{strconv.Itoa(n) + " link targets are no entity references (Type:id), and a walk follows them only if they are subjects: " + first + " and others"}
 }
 
 // Plan returns what makes the page that holds into the draft: what is gone is
