@@ -43,7 +43,6 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 	if err := n.startRaft(s, logger, prometheus.NewRegistry()); err != nil {
 		return nil, nil, err
 	}
-	n.keeper.start(door)
 	ready, cancel := context.WithTimeout(ctx, aloneWait)
 	defer cancel()
 	if err := n.raft.WaitReady(ready); err != nil {
