@@ -21,7 +21,8 @@ type Listing struct {
 	Limit int    // 0 = the server's default
 }
 
-func (l Listing) query() url.Values {
+// Values are the parameters of the listing.
+func (l Listing) Values() url.Values {
 	v := l.values()
 	set(v, "after", l.After)
 	setInt(v, "limit", l.Limit)
@@ -31,7 +32,7 @@ func (l Listing) query() url.Values {
 // Entities lists subjects: GET /api/entities.
 func (c *Client) Entities(ctx context.Context, l Listing) ([]Entity, error) {
 	var list []Entity
-	_, err := c.into(ctx, Call{Method: http.MethodGet, Path: "/api/entities", Query: l.query()}, &list)
+	_, err := c.into(ctx, Call{Method: http.MethodGet, Path: "/api/entities", Query: l.Values()}, &list)
 	return list, err
 }
 
@@ -59,6 +60,6 @@ func (c *Client) Entity(ctx context.Context, id string, r Read) (*EntityAnswer, 
 // Predicates lists predicates: GET /api/predicates.
 func (c *Client) Predicates(ctx context.Context, l Listing) ([]string, error) {
 	var list []string
-	_, err := c.into(ctx, Call{Method: http.MethodGet, Path: "/api/predicates", Query: l.query()}, &list)
+	_, err := c.into(ctx, Call{Method: http.MethodGet, Path: "/api/predicates", Query: l.Values()}, &list)
 	return list, err
 }

@@ -21,6 +21,7 @@ func statsCommand(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&explain, "explain", false, "show how the read went")
+	c.Flags().StringVar(&q.Branch, "branch", "", "branch to count")
 	c.Flags().StringVar(&q.Consistency, "consistency", "", "linearizable (the default) or stale")
 	return c
 }
