@@ -54,8 +54,20 @@ func TestBranchCommands(t *testing.T) {
 	if got := r.object("branch", "discard", "other"); got["ok"] != true || got["discarded"] != 0.0 {
 		t.Errorf("discard wrote %v", got)
 	}
+	file := r.file("branch.jsonl", r.ok("export", "--branch", "experiment"))
+	if text := r.ok("export", "--branch", "experiment"); !strings.Contains(text, `"_branch":"experiment"`) {
+		t.Errorf("export wrote %s", text)
+	}
+	r.object("branch", "create", "copy", "--as-of", "2020-01-01")
+	if got := r.object("import", file, "--branch", "copy", "--no-state"); got["written"] != 1.0 {
+		t.Errorf("import wrote %v", got)
+	}
+	if text := r.ok("query", "--branch", "copy", "--subject", "user:alice"); strings.Contains(text, "experiment") || !strings.Contains(text, `"light-mode"`) {
+		t.Errorf("the copy has %s", text)
+	}
+	r.object("branch", "discard", "copy")
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(r.ok("branch", "list")), &list); err != nil || len(list) != 2 || list[0]["name"] != "experiment" || list[1]["status"] != "discarded" {
+	if err := json.Unmarshal([]byte(r.ok("branch", "list")), &list); err != nil || len(list) != 3 || list[1]["name"] != "experiment" || list[2]["status"] != "discarded" {
 		t.Errorf("list wrote %v, %v", list, err)
 	}
 	if err := json.Unmarshal([]byte(r.ok("branch", "list", "--status", "promoted")), &list); err != nil || len(list) != 1 {

@@ -57,12 +57,12 @@ func (a *app) export(ctx context.Context, q client.FactQuery, name string) error
 		return err
 	}
 	defer c.Close()
-	stats, err := c.Stats(ctx, client.Read{Branch: q.Branch})
+	at, err := standing(ctx, c, q.Branch)
 	if err != nil {
 		return a.explainDenial(err)
 	}
 	e := &exporter{client: c, query: q}
-	e.query.Tx = orElse(q.Tx, strconv.FormatUint(stats.Tx, 10))
+	e.query.Tx = orElse(q.Tx, strconv.FormatUint(at.Tx, 10))
 	count, err := a.exportTo(ctx, e, name)
 	if err != nil {
 		return fmt.Errorf("after %d facts: %w", count, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"abagraph/client"
+	"abagraph/fact"
 	"abagraph/internal/imports"
 )
 
@@ -114,11 +115,27 @@ func (a *app) epoch(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	stats, err := c.Stats(ctx, client.Read{Branch: branch})
+	at, err := standing(ctx, c, branch)
 	if err != nil {
 		return "", a.explainDenial(err)
 	}
-	return stats.Epoch, nil
+	return at.Epoch, nil
+}
+
+// standing asks where the store stands, and whether it has the branch.
+func standing(ctx context.Context, c *client.Client, branch string) (client.Meta, error) {
+	if branch == "" || branch == fact.MainBranch {
+		stats, err := c.Stats(ctx, client.Read{})
+		if err != nil {
+			return client.Meta{}, err
+		}
+		return stats.Meta, nil
+	}
+	b, err := c.Branch(ctx, branch, client.Read{})
+	if err != nil {
+		return client.Meta{}, err
+	}
+	return b.Meta, nil
 }
 
 func (a *app) openImport(name string) (*imports.Source, error) {

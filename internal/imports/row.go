@@ -33,6 +33,7 @@ type fields struct {
 	options *Options
 	row     row
 	status  string
+	branch  string
 }
 
 // apply sets one field. Its value is JSON.
@@ -51,6 +52,10 @@ func (f *fields) apply(name string, value jsontext.Value) error {
 		return nil
 	case "status":
 		return f.text(name, value, &f.status)
+	case "branch":
+		if value.Kind() == '"' { // the server's own word for where a fact was
+			return f.text(name, value, &f.branch)
+		}
 	}
 	if slices.Contains(ownedByServer, name) {
 		return nil
@@ -95,6 +100,9 @@ func (f *fields) applyField(name string, value jsontext.Value) (known bool, err 
 // finish applies the defaults and judges the row's own times.
 func (f *fields) finish() (row, error) {
 	r, o := &f.row, f.options
+	if f.branch != "" {
+		r.assert.Properties = untagged(r.assert.Properties, f.branch)
+	}
 	if o.Policy != "" {
 		r.assert.Policy = o.Policy
 	}
@@ -179,6 +187,20 @@ func (f *fields) properties(value jsontext.Value) error {
 		return nil
 	}
 	return fact.Invalid("properties", "must be a JSON object")
+}
+
+// untagged takes the name of the branch that a fact was exported from out of its
+// properties: where it goes, it is on another one.
+func untagged(properties []byte, branch string) []byte {
+	tag := `{"_branch":"` + branch + `"`
+	rest, tagged := strings.CutPrefix(string(properties), tag)
+	switch {
+	case !tagged:
+		return properties
+	case rest == "}":
+		return nil
+	}
+	return []byte("{" + strings.TrimPrefix(rest, ","))
 }
 
 func (f *fields) transient(value jsontext.Value) error {
