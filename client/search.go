@@ -25,6 +25,9 @@ type SearchQuery struct {
 	Status           string // a comma list, or all (C-20)
 	IncludeRetracted bool
 	Seeds            []string // entities near which facts count more; no commas
+	// Vector stands for the question, in place of one that the server's provider
+	// makes of it; it has the dimension of the stored vectors. nil = none.
+	Vector []float32
 }
 
 // Values returns the query parameters.
@@ -47,6 +50,11 @@ func (q SearchQuery) Values() url.Values {
 	if q.IncludeRetracted {
 		v.Set("include_retracted", "1")
 	}
+	var numbers []string
+	for _, x := range q.Vector {
+		numbers = append(numbers, strconv.FormatFloat(float64(x), 'g', -1, 32))
+	}
+	set(v, "query_vector", strings.Join(numbers, ","))
 	return v
 }
 
@@ -75,6 +83,7 @@ func (h *Hit) UnmarshalJSON(raw []byte) error {
 type Why struct {
 	Lexical float64 `json:"lexical"`
 	Words   float64 `json:"words"`
+	Vector  float64 `json:"vector"`
 	Graph   float64 `json:"graph"`
 	Matches []Match `json:"matches"`
 }
@@ -107,12 +116,29 @@ type SearchAnswer struct {
 	Entities []string    `json:"entities"`
 	Time     *SearchTime `json:"time"`
 	Hints    []string    `json:"warnings"`
+	// Vectors tells of the stored vectors that were searched; nil = none were.
+	Vectors *SearchedVectors `json:"vectors"`
 }
 
-// Search ranks facts by a question: GET /api/search.
+// SearchedVectors tells how many facts passed the filters of a search, and how many
+// of them have no vector of the model.
+type SearchedVectors struct {
+	Model    string `json:"model"`
+	Dim      int    `json:"dim"`
+	Searched int    `json:"searched"`
+	Missing  int    `json:"missing"`
+}
+
+// Search ranks facts by a question: GET /api/search or, with a vector, which may be
+// long, POST.
 func (c *Client) Search(ctx context.Context, q SearchQuery) (*SearchAnswer, error) {
 	var answer SearchAnswer
-	meta, err := c.into(ctx, Call{Method: http.MethodGet, Path: "/api/search", Query: q.Values()}, &answer)
+	call := Call{Method: http.MethodGet, Path: "/api/search", Query: q.Values()}
+	if q.Vector != nil {
+		call.Method, call.Body = http.MethodPost, []byte(`{"query_vector":[`+call.Query.Get("query_vector")+`]}`)
+		call.Query.Del("query_vector")
+	}
+	meta, err := c.into(ctx, call, &answer)
 	if err != nil {
 		return nil, err
 	}
