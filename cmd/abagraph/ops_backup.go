@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +13,9 @@ import (
 )
 
 func opsBackupCommand(a *app) *cobra.Command {
-	var stale bool
+	var job ops.Backup
+	var keep int
+	var check bool
 	c := &cobra.Command{
 		Use:   "backup FILE|DIR",
 		Short: "Write the whole store of a running node into one checked file",
@@ -19,33 +23,75 @@ func opsBackupCommand(a *app) *cobra.Command {
 every byte on its way. Any node will do; the copy holds everything that was
 acknowledged before the call. In a directory the file is named after the state.
 A file that is there already is never replaced, and an interrupted backup leaves
-nothing. Hashes of keys are in it, keys and secrets are not: keep it like the data.`,
+nothing. Hashes of keys are in it, keys and secrets are not: keep it like the data.
+
+For a timer: --check restores the new backup into a temporary directory and checks
+that to the last key, and --keep deletes the oldest ones of the directory afterwards.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			client, err := a.client()
-			if err != nil {
-				return err
+			job.To = args[0]
+			if keep > 0 {
+				if info, err := os.Stat(job.To); err != nil || !info.IsDir() {
+					return fmt.Errorf("--keep needs a directory, and %s is none", job.To)
+				}
 			}
-			defer client.Close()
-			bar := newBar(a, a.json)
-			job := ops.Backup{Client: client, To: args[0], Stale: stale, Progress: bar.reading}
-			report, err := job.Run(c.Context())
-			bar.clear()
-			if err != nil {
-				return a.explainDenial(err)
-			}
-			return show(a, report, backupTable)
+			return a.backup(c.Context(), &job, keep, check)
 		},
 	}
-	c.Flags().BoolVar(&stale, "stale", false, "take what this node has, without asking the leader: also where no majority is up")
+	flags := c.Flags()
+	flags.BoolVar(&job.Stale, "stale", false, "take what this node has, without asking the leader: also where no majority is up")
+	flags.BoolVar(&check, "check", false, "restore it into a temporary directory, and check that to the last key")
+	flags.IntVar(&keep, "keep", 0, "keep so many of the backups in the directory, and delete older ones (default: all)")
 	return c
 }
 
-func backupTable(t *table, r *ops.BackupReport) {
+// backupReport is a backup with what came after it.
+type backupReport struct {
+	*ops.BackupReport
+	Checked *fsm.Verified `json:"checked,omitempty"`
+	Deleted []string      `json:"deleted,omitempty"`
+}
+
+func (a *app) backup(ctx context.Context, job *ops.Backup, keep int, check bool) error {
+	client, err := a.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	bar := newBar(a, a.json)
+	defer bar.clear()
+	job.Client, job.Progress = client, bar.reading
+	done := backupReport{}
+	if done.BackupReport, err = job.Run(ctx); err != nil {
+		return a.explainDenial(err)
+	}
+	if check {
+		seen, err := ops.Drill(ctx, done.File, "", bar.working)
+		if err != nil {
+			return err // no older one is deleted
+		}
+		done.Checked = seen.Store
+	}
+	if keep > 0 {
+		if done.Deleted, err = ops.Retain(job.To, keep); err != nil {
+			return err
+		}
+	}
+	bar.clear()
+	return show(a, done, backupTable)
+}
+
+func backupTable(t *table, r backupReport) {
 	t.row("file", r.File)
 	t.row("size", bytesText(r.Bytes))
 	t.row("took", fmt.Sprintf("%.1f s", r.Seconds))
 	manifestRows(t, &r.Manifest)
+	if r.Checked != nil {
+		t.row("test restore", fmt.Sprintf("sound: %d keys checked", r.Checked.Keys))
+	}
+	for _, name := range r.Deleted {
+		t.row("deleted", name)
+	}
 }
 
 func manifestRows(t *table, m *fsm.Manifest) {

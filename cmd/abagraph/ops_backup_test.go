@@ -51,6 +51,17 @@ func TestBackupAndRestoreAsAUser(t *testing.T) {
 	if said := r.fails("ops", "backup", file); !strings.Contains(said, "a backup never replaces a file") {
 		t.Errorf("again: %q", said)
 	}
+	timed := t.TempDir()
+	var last string
+	for range 3 {
+		last = r.object("ops", "backup", timed, "--check", "--keep", "2")["file"].(string)
+	}
+	if left, err := filepath.Glob(filepath.Join(timed, "*")); err != nil || len(left) != 2 || left[1] != last {
+		t.Errorf("kept %v, %v, the last being %s", left, err, last)
+	}
+	if said := r.fails("ops", "backup", file, "--keep", "2"); !strings.Contains(said, "--keep needs a directory") {
+		t.Errorf("keeping beside a file: %q", said)
+	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

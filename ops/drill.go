@@ -1,0 +1,41 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Drill restores a backup into a temporary directory, checks what came of it to the
+// last key, and removes it again. It fails where the restored data is not sound.
+func Drill(ctx context.Context, file, temp string, progress func(what string, done, total int64)) (*VerifyReport, error) {
+	dir, err := os.MkdirTemp(temp, "abagraph-drill-")
+	if err != nil {
+		return nil, fmt.Errorf("make room for a test restore: %w", err)
+	}
+	report, err := drill(ctx, file, filepath.Join(dir, "data"), progress)
+	return report, errors.Join(err, os.RemoveAll(dir))
+}
+
+func drill(ctx context.Context, file, data string, progress func(what string, done, total int64)) (*VerifyReport, error) {
+	restore := Restore{File: file, Data: data, NodeID: "drill"}
+	if progress != nil {
+		restore.Progress = func(done, total int64) { progress("restoring", done, total) }
+	}
+	restored, err := restore.Run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the test restore: %w", err)
+	}
+	report, err := (&Verify{Path: data, Progress: progress}).Run(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !report.Sound:
+		return report, fmt.Errorf("the test restore of %s is not sound: %s", file, report.Problems[0])
+	case report.Store.Tx != restored.Manifest.Tx || report.Store.Digest != restored.Manifest.Digest:
+		return report, fmt.Errorf("the test restore of %s is at tx %d, the backup at tx %d", file, report.Store.Tx, restored.Manifest.Tx)
+	}
+	return report, nil
+}
