@@ -13,7 +13,7 @@ ONLY    ?=
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench bench-quick fuzz soak cluster clean tools
+.PHONY: help run build test lint bench bench-quick bench-quality fuzz soak cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ bench-quick: build ## the same, small and short, to see that it works; writes no
 	sh bench/peers.sh
 	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) build -trimpath -o ../bin/abagraph-bench .
 	bin/abagraph-bench -server $(BIN) -repo . -quick -only '$(ONLY)'
+
+bench-quality: ## ask the 900 questions of the shared files in words; print how often the first hit is right
+	$(GO) test -count=1 -v -run TestQuestionsInWords ./internal/quality
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	@set -e; for package in $$($(GO) list ./...); do \

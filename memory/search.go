@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"abagraph/fact"
 	"abagraph/memory/search"
@@ -325,8 +326,15 @@ func (r *reading) searchFilter(q *SearchQuery) search.Filter {
 
 // fetch reads the facts of the hits, as they were at the point that is read.
 func (r *reading) fetch(answer *SearchAnswer, hits []search.Hit) error {
+	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Score, a.Score) }) // of several tenants
 	answer.Hits = make([]Found, 0, len(hits))
-	for _, h := range hits {
+	weight := 0
+	for i, h := range hits {
+		if weight > fact.MaxAnswerBytes {
+			r.meta.Warnings = append(r.meta.Warnings, strconv.Itoa(len(hits)-i)+" hits are left out, because an answer holds at most "+
+				strconv.Itoa(fact.MaxAnswerBytes>>20)+" MiB of facts: ask for fewer with top_k")
+			return nil
+		}
 		f, err := r.view.Get(r.ctx, r.scope, h.ID, r.at)
 		if err != nil {
 			return fmt.Errorf("read a hit: %w", err)
@@ -334,6 +342,7 @@ func (r *reading) fetch(answer *SearchAnswer, hits []search.Hit) error {
 		if f == nil {
 			continue // the index is ahead of the view, and it is gone by now
 		}
+		weight += f.Weight()
 		answer.Hits = append(answer.Hits, Found{Fact: *f, Score: h.Score, Why: h.Why})
 	}
 	return nil
