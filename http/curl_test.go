@@ -305,3 +305,24 @@ func TestCurlsOfAuthAndTheRest(t *testing.T) {
 		}
 	}
 }
+
+// TestCurlsOfSearch runs the documents' searches as they are written there.
+func TestCurlsOfSearch(t *testing.T) {
+	s := newShell(t)
+	s.become("acme")
+	s.curl(`curl -X POST -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \
+  -d '{"subject":"Person:sarah","predicate":"raised_concern","object":"price is too high for our budget","confidence":0.9,"source":"call-2026-06-20"}' \
+  'https://api.abagraph.com/api/facts'`).status(201)
+	s.curl(`curl -X POST "$ABAGRAPH_BASE_URL/api/facts" -H "Authorization: Bearer $ABAGRAPH_API_KEY" -H "Content-Type: application/json" -d '{"subject":"Person:alice","predicate":"works_at","object":"Company:beta"}'`).status(201)
+	for command, want := range map[string]string{
+		`curl -X POST $ABAGRAPH_BASE_URL/api/search -H "Authorization: Bearer $ABAGRAPH_API_KEY" -H "Content-Type: application/json" -d '{"question": "who does alice work for?", "top_k": 5}'`: `"Person:alice","predicate":"works_at","object":"Company:beta"`,
+		`curl "$ABAGRAPH_BASE_URL/api/search?question=Where+does+Alice+work%3F&top_k=5" -H "Authorization: Bearer $ABAGRAPH_API_KEY"`:                                                           `"Person:alice","predicate":"works_at","object":"Company:beta"`,
+		`curl -X POST "$ABAGRAPH_BASE_URL/api/search" -H "Authorization: Bearer $ABAGRAPH_API_KEY" -H "Content-Type: application/json" -d '{"question":"Where does Alice work?","top_k":5}'`:    `"Person:alice","predicate":"works_at","object":"Company:beta"`,
+		`curl -H "Authorization: Bearer $TOKEN" 'https://api.abagraph.com/api/search?question=pricing+objections&top_k=5'`:                                                                      `"object":"price is too high for our budget"`,
+	} {
+		got := s.curl(command).status(200).Body
+		if !strings.HasPrefix(got, `{"kind":"search_result","question":`) || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+}
