@@ -43,13 +43,17 @@ func start(t *testing.T, admin string, profile mcp.Profile) *rig {
 }
 
 // serve serves a node through a door.
-func serve(t *testing.T, node *onenode.Node, service *memory.Service, o mcp.Options, admin string) *rig {
+func serve(t *testing.T, node *onenode.Node, service *memory.Service, o mcp.Options, admin string, tune ...func(*httpd.Config)) *rig {
 	t.Helper()
 	handler, err := mcp.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := httpd.NewServer(httpd.Config{Bind: "127.0.0.1:0", Memory: service, MCP: handler, Logger: o.Logger, Version: "test"})
+	config := httpd.Config{Bind: "127.0.0.1:0", Memory: service, MCP: handler, Logger: o.Logger, Version: "test"}
+	for _, f := range tune {
+		f(&config)
+	}
+	server, err := httpd.NewServer(config)
 	if err != nil {
 		t.Fatal(err)
 	}
