@@ -248,7 +248,7 @@ func (c *call) done() error { return c.args.Done() }
 
 // write says what goes with a write.
 func (c *call) write() memory.WriteOptions {
-	return memory.WriteOptions{Branch: c.onBranch(), Idem: c.hand.Idem}
+	return memory.WriteOptions{Branch: c.onBranch(), Idem: c.hand.Idem, Warn: func(text string) { c.warnings = append(c.warnings, text) }}
 }
 
 // told keeps the place of the answer.

@@ -52,6 +52,9 @@ func (c *call) digest() error {
 	if err != nil {
 		return err
 	}
+	if o.Branch, err = c.input.Branch(o.Branch); err != nil {
+		return err
+	}
 	for i := range w.Asserts {
 		if w.Asserts[i].Source == nil && sourced {
 			w.Asserts[i].Source = &source

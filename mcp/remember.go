@@ -33,6 +33,9 @@ func (c *call) remember() error {
 	if err := c.args.Err(); err != nil {
 		return err
 	}
+	if o.Branch, err = c.input.Branch(o.Branch); err != nil {
+		return err
+	}
 	result, err := c.server.memory.Assert(c.ctx, c.caller, o, &a, nil)
 	c.wrote(result)
 	if err != nil {

@@ -79,6 +79,9 @@ func scrub(text string) string {
 	return text[:at] + text[end:]
 }
 
+// trimmed is the tool of a name that was made different by spaces.
+func trimmed(name string) string { return strings.TrimSpace(name) }
+
 func docsOf(v any) []string {
 	items, _ := v.([]any)
 	var list []string
