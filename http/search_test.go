@@ -124,7 +124,7 @@ func TestSearchSaysWhatItCannotDo(t *testing.T) {
 		"seeds": {"", "a,,b"}, "query_vector": {"a", "1,,2"}, "as_of": {"soon"}, "subject": {"%00"}, "as_off": {"1"}, "tx": {"99"},
 	} {
 		for _, value := range bad {
-			if e := r.get(asks("alice")+"&"+field+"="+value).fails(http.StatusBadRequest, "SchemaInvalid"); e["field"] != field {
+			if e := r.get(asks("alice")+"&"+field+"="+value).fails(http.StatusBadRequest, "SchemaInvalid"); !strings.HasPrefix(fmt.Sprint(e["field"]), field) {
 				t.Errorf("%s=%s: %v", field, value, e)
 			}
 		}
