@@ -75,6 +75,7 @@ func (m *Machine) applySome(entries []Committed, out []Applied) (n int, err erro
 	if err := l.finish(); err != nil {
 		return n, errors.Join(fmt.Errorf("write the effects of log entry %d: %w", l.state.Index, err), l.close())
 	}
+	l.leave()
 	return n, l.close()
 }
 
@@ -212,6 +213,7 @@ func (l *ledger) finish() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state = l.state
+	m.kept.keep(l)
 	l.warm()
 	if l.purged {
 		m.cleaner.start(m.db, m.state.Purge)

@@ -17,8 +17,8 @@ type event struct {
 	expired   *fact.Fact // of OpExpire: what is left to tell of the fact
 }
 
-func encodeEvent(e effect) []byte {
-	b := []byte{byte(e.op)}
+func appendEvent(b []byte, e effect) []byte {
+	b = append(b, byte(e.op))
 	if e.op == fact.OpExpire {
 		left := remains(&e.row.f)
 		return entry.AppendFact(b, &left)

@@ -177,7 +177,7 @@ func (l *ledger) flushVersions(r *row) error {
 		return nil
 	}
 	for i := r.own(); i < len(r.past); i++ {
-		f, end := &r.past[i], r.ends[i]
+		f, end := r.past[i], r.ends[i]
 		l.tail = appendPast(l.tail[:0], f, end)
 		k := appendVersion(l.key(r.space, famVersion), f, axisRecorded, f.VersionAt, end.at+1)
 		if err := l.set(k, l.tail); err != nil {
@@ -218,12 +218,18 @@ func dueAt(f *fact.Fact) (fact.Instant, bool) {
 }
 
 func (l *ledger) flushEvents() error {
-	for _, e := range l.events {
+	for i := range l.events {
+		e := &l.events[i]
 		if e.op == 0 || e.row.purged {
 			continue // purged later in the same call
 		}
 		key := appendUint(appendUint(l.key(e.space.told(), famEvent), e.tx), uint64(e.n))
-		if err := l.set(key, e.bytes); err != nil {
+		bytes := e.bytes
+		if bytes == nil {
+			l.tail = appendEvent(l.tail[:0], e.effect)
+			bytes = l.tail
+		}
+		if err := l.set(key, bytes); err != nil {
 			return err
 		}
 		if e.op != fact.OpExpire && !e.row.gone {

@@ -122,14 +122,16 @@ func FuzzCutString(f *testing.F) {
 // FuzzDecodeStored feeds arbitrary bytes to the decoders of what the store
 // keeps: they answer an error, never a panic.
 func FuzzDecodeStored(f *testing.F) {
-	f.Add(encodeEvent(effect{op: fact.OpAssert, row: &row{f: fact.Fact{Subject: "a", Predicate: "b"}}}))
+	f.Add(appendEvent(nil, effect{op: fact.OpAssert, row: &row{f: fact.Fact{Subject: "a", Predicate: "b"}}}))
 	f.Add(append(make([]byte, versionTail), appendPast(nil, &fact.Fact{Status: fact.Active, SupersededBy: fact.ID{1}}, versionEnd{1, 2, 3})...))
 	f.Add(appendTxRecord(nil, &txRecord{Kind: "write", Tenant: "t"}))
+	f.Add((&state{Format: storeFormat, Index: 3, Term: 2, Tx: 1, Clock: fact.NoInstant, Epoch: "e"}).append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = decodeEvent(b)
 		_, _ = decodeVersion(b[:min(len(b), versionTail)], b[min(len(b), versionTail):])
 		_, _ = decodeTxRecord(b)
 		_, _ = decodeOutcome(b)
+		_, _ = decodeState(b)
 	})
 }
 

@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"hash"
+
 	"abagraph/fact"
 	"abagraph/log/entry"
 
@@ -36,7 +38,9 @@ type ledger struct {
 	purged   bool
 	told     int // the weight of the facts in the events of this call
 
-	buf, tail []byte                 // for the keys and values that flush builds
+	buf, tail []byte // for the keys and values that are built
+	hasher    hash.Hash
+	slab      []row                  // the rows that were made last
 	branches  map[space]*fact.Branch // what the call knows of branches
 	times     []fact.Instant         // the record time of each tx of this call
 }
@@ -48,7 +52,7 @@ type row struct {
 	bytes []byte     // the encoding of f, once it is needed
 	hash  objectHash // of f's object, once it is needed
 	orig  *fact.Fact // as it lies in the store; nil = not there
-	past  []fact.Fact
+	past  []*fact.Fact
 	ends  []versionEnd // when each of past ended
 	gone  bool         // deleted, or never made because its request was refused
 	// purged marks a deleted row of which not even events remain.
@@ -89,12 +93,53 @@ type line struct {
 }
 
 func (m *Machine) newLedger() *ledger {
+	u := &m.used
 	return &ledger{
 		m: m, base: m.db, batch: m.db.NewBatch(), state: m.state,
-		rows: make(map[fact.ID]*row), forks: make(map[forkKey]*row), lines: make(map[lineKey]*line),
-		known: make(map[space]*spaceMemo), outcomes: make(map[space]*outcomeMemo),
-		dropped: make(map[outcomeKey]bool), registry: make(map[string][]byte),
+		rows: emptied(u.rows), forks: make(map[forkKey]*row), lines: emptied(u.lines), known: emptied(u.known),
+		outcomes: make(map[space]*outcomeMemo), dropped: make(map[outcomeKey]bool), registry: make(map[string][]byte),
+		order: u.order, events: u.events, spaces: u.spaces, slab: u.slab, buf: u.buf, tail: u.tail, hasher: u.hasher,
 	}
+}
+
+// maxUsed bounds what is left to the next call.
+const maxUsed = 1024
+
+// leave hands the call's memory on to the next one.
+func (l *ledger) leave() {
+	u := &l.m.used
+	*u = ledger{rows: l.rows, lines: l.lines, known: l.known, hasher: l.hasher}
+	if len(l.order) <= maxUsed && len(l.events) <= maxUsed && len(l.spaces) <= maxUsed && cap(l.tail) <= 1<<16 {
+		clear(l.order)
+		clear(l.events)
+		clear(l.spaces)
+		u.order, u.events, u.spaces, u.buf, u.tail = l.order[:0], l.events[:0], l.spaces[:0], l.buf[:0], l.tail[:0]
+	}
+	clear(l.slab)
+	u.slab = l.slab[:0]
+}
+
+func emptied[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil || len(m) > maxUsed {
+		return make(map[K]V)
+	}
+	clear(m)
+	return m
+}
+
+// slabRows is how many rows are made at once.
+const slabRows = 64
+
+// newRow makes a row of the call's own memory: nothing that outlives the call may
+// hold it.
+func (l *ledger) newRow(s space, f *fact.Fact, orig *fact.Fact) *row {
+	if len(l.slab) == cap(l.slab) {
+		l.slab = make([]row, 0, slabRows)
+	}
+	l.slab = l.slab[:len(l.slab)+1]
+	r := &l.slab[len(l.slab)-1]
+	r.space, r.f, r.orig = s, *f, orig
+	return r
 }
 
 func (l *ledger) close() error {
@@ -223,7 +268,7 @@ func (l *ledger) overlapping(t *line, from, until fact.Instant) ([]*row, error) 
 		if weight += f.Weight(); weight > fact.MaxTxBytes {
 			return errTooHeavy
 		}
-		found = append(found, &row{space: t.key.space, f: *f, orig: f})
+		found = append(found, l.newRow(t.key.space, f, f))
 		return nil
 	}
 	if t.loaded {
@@ -308,7 +353,7 @@ func (l *ledger) statements(t *line, object fact.Object, source *string, from fa
 				return nil, err
 			}
 			if f != nil {
-				found = append(found, &row{space: t.key.space, f: *f, orig: f})
+				found = append(found, l.newRow(t.key.space, f, f))
 			}
 		}
 	}
@@ -345,7 +390,7 @@ func (l *ledger) candidates(t *line) ([]*row, error) {
 		err := l.scan(t, fact.Candidate, fact.NoInstant, fact.Forever, func(f *fact.Fact) error {
 			none = false
 			if l.changed(t.key.space, f.ID) == nil {
-				found = append(found, &row{space: t.key.space, f: *f, orig: f})
+				found = append(found, l.newRow(t.key.space, f, f))
 			}
 			return nil
 		})
@@ -400,7 +445,7 @@ func (l *ledger) find(s space, id fact.ID) (*row, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	return &row{space: s, f: *f, orig: f}, nil
+	return l.newRow(s, f, f), nil
 }
 
 // readFact reads the current row of an id; nil when there is none.

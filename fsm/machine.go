@@ -54,7 +54,9 @@ type Machine struct {
 	closed  bool
 	changed chan struct{} // closed and replaced whenever state moves
 
-	hot *hotLines
+	hot  *hotLines
+	kept kept
+	used ledger // what the last call leaves to the next one
 	// entryBytes is maxEntryBytes, heads maxHeads; tests lower them.
 	entryBytes, heads int
 
@@ -113,7 +115,7 @@ func (m *Machine) open() error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	m.db, m.state = db, st
+	m.db, m.state, m.kept = db, st, kept{}
 	if clean < st.Purge && !m.options.ReadOnly {
 		m.cleaner.start(db, st.Purge)
 	}

@@ -16,6 +16,7 @@ type spaceMemo struct {
 	subjects   map[string]bool
 	predicates map[string]*predicateMemo
 	order      []*predicateMemo
+	kept       map[string]int64 // what the last calls knew of the predicates
 }
 
 type predicateMemo struct {
@@ -27,16 +28,20 @@ func (l *ledger) space(s space) (*spaceMemo, error) {
 	if memo := l.known[s]; memo != nil {
 		return memo, nil
 	}
-	c, err := readCounters(l.base, s)
-	if err != nil {
-		return nil, err
-	}
-	there, err := has(l.base, dataTenantKey(s.tenant))
-	if err != nil {
-		return nil, err
+	k := l.m.kept.spaces[s]
+	if k == nil {
+		c, err := readCounters(l.base, s)
+		if err != nil {
+			return nil, err
+		}
+		there, err := has(l.base, dataTenantKey(s.tenant))
+		if err != nil {
+			return nil, err
+		}
+		k = &keptSpace{there: there, counters: c}
 	}
 	memo := &spaceMemo{
-		space: s, isNew: !there, counters: c,
+		space: s, isNew: !k.there, counters: k.counters, kept: k.predicates,
 		subjects: make(map[string]bool), predicates: make(map[string]*predicateMemo),
 	}
 	l.known[s] = memo
@@ -48,12 +53,16 @@ func (l *ledger) predicateMemo(memo *spaceMemo, name string) (*predicateMemo, er
 	if p := memo.predicates[name]; p != nil {
 		return p, nil
 	}
-	v, err := get(l.base, memo.space.predicate(name))
-	if err != nil {
-		return nil, err
+	n, known := memo.kept[name]
+	if !known {
+		v, err := get(l.base, memo.space.predicate(name))
+		if err != nil {
+			return nil, err
+		}
+		rows, _ := binary.Uvarint(v)
+		n = int64(rows)
 	}
-	n, _ := binary.Uvarint(v)
-	p := &predicateMemo{name: name, rows: int64(n), before: int64(n)}
+	p := &predicateMemo{name: name, rows: n, before: n}
 	memo.predicates[name] = p
 	memo.order = append(memo.order, p)
 	return p, nil
@@ -101,4 +110,39 @@ func (l *ledger) flushSpace(memo *spaceMemo) error {
 		}
 	}
 	return b.Set(memo.space.counters(), memo.counters.encode(), nil)
+}
+
+// The bounds of kept: beyond them it starts anew.
+const (
+	maxKeptSpaces     = 256
+	maxKeptPredicates = 1024
+)
+
+// kept is what the machine knows of the counters in its store, so that the next
+// call need not read them. Only Apply, and what keeps it out, may touch it.
+type kept struct {
+	spaces map[space]*keptSpace
+}
+
+type keptSpace struct {
+	there      bool // the tenant is listed as one that holds data
+	counters   counters
+	predicates map[string]int64
+}
+
+// keep takes over the counters of a call that was committed.
+func (k *kept) keep(l *ledger) {
+	if k.spaces == nil || len(k.spaces) > maxKeptSpaces {
+		k.spaces = make(map[space]*keptSpace)
+	}
+	for _, memo := range l.spaces {
+		known := memo.kept
+		if known == nil || len(known) > maxKeptPredicates {
+			known = make(map[string]int64)
+		}
+		for _, p := range memo.order {
+			known[p.name] = max(p.rows, 0)
+		}
+		k.spaces[memo.space] = &keptSpace{there: !memo.isNew || memo.space.branch != "", counters: memo.counters, predicates: known}
+	}
 }

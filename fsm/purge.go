@@ -211,7 +211,7 @@ func (l *ledger) rowsOf(s space, subject string) ([]*row, error) {
 				return nil, err
 			}
 			if l.changed(s, f.ID) == nil {
-				rows = append(rows, &row{space: s, f: f, orig: &f})
+				rows = append(rows, l.newRow(s, &f, &f))
 			}
 		}
 		if err := it.Error(); err != nil {

@@ -3,8 +3,6 @@ package fsm
 import (
 	"encoding/base32"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"crypto/sha256"
@@ -16,7 +14,7 @@ import (
 
 // storeFormat is the version of the store's layout. A store of another format
 // is refused, never guessed at.
-const storeFormat = 1
+const storeFormat = 2
 
 // state is where the machine stands. It is written in the same batch as the
 // effects that led to it, so that a crash can neither skip nor repeat an entry.
@@ -32,8 +30,8 @@ type state struct {
 	Digest [32]byte
 	// Purge is the tx of the last purge, Registry that of the last change to
 	// the tenants and keys.
-	Purge    uint64 `json:",omitempty"`
-	Registry uint64 `json:",omitempty"`
+	Purge    uint64
+	Registry uint64
 	// MaxID is the greatest id that any fact was ever given: a greater one is
 	// new for certain.
 	MaxID fact.ID
@@ -52,22 +50,53 @@ func loadState(r pebble.Reader) (state, error) {
 	if b == nil {
 		return state{Format: storeFormat, Clock: fact.NoInstant}, nil
 	}
-	var s state
-	if err := json.Unmarshal(b, &s); err != nil {
-		return state{}, fact.Errorf(fact.StorageCorruption, "the store's state record cannot be read: %v", err)
-	}
-	if s.Format != storeFormat {
-		return state{}, fact.Errorf(fact.StorageCorruption, "the store has format %d; this program knows format %d only", s.Format, storeFormat)
-	}
-	return s, nil
+	return decodeState(b)
 }
 
 func (s *state) save(b *pebble.Batch) error {
-	v, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode the state: %w", err)
+	return b.Set(storeKeyOf(storeState), s.append(nil), nil)
+}
+
+// append writes the state in binary, its format first: there is one in every
+// batch.
+func (s *state) append(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(s.Format))
+	for _, n := range [...]uint64{s.Index, s.Term, s.Tx, s.Purge, s.Registry} {
+		dst = binary.AppendUvarint(dst, n)
 	}
-	return b.Set(storeKeyOf(storeState), v, nil)
+	dst = binary.AppendVarint(dst, int64(s.Clock))
+	dst = append(append(dst, s.Digest[:]...), s.MaxID[:]...)
+	return append(dst, s.Epoch...)
+}
+
+func decodeState(b []byte) (state, error) {
+	var s state
+	bad := fact.Errorf(fact.StorageCorruption, "the store's state record cannot be read")
+	format, n := binary.Uvarint(b)
+	if n <= 0 {
+		return s, bad
+	}
+	if format == '{' { // format 1 was JSON
+		format = 1
+	}
+	if format != storeFormat {
+		return s, fact.Errorf(fact.StorageCorruption, "the store has format %d; this program knows format %d only", format, storeFormat)
+	}
+	s.Format, b = int(format), b[n:]
+	for _, field := range [...]*uint64{&s.Index, &s.Term, &s.Tx, &s.Purge, &s.Registry} {
+		if *field, n = binary.Uvarint(b); n <= 0 {
+			return s, bad
+		}
+		b = b[n:]
+	}
+	clock, n := binary.Varint(b)
+	if n <= 0 || len(b)-n < len(s.Digest)+len(s.MaxID) {
+		return s, bad
+	}
+	s.Clock, b = fact.Instant(clock), b[n:]
+	b = b[copy(s.Digest[:], b):]
+	s.Epoch = string(b[copy(s.MaxID[:], b):])
+	return s, nil
 }
 
 // firstEpoch names the epoch of a new store after its first entry, which is

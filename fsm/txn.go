@@ -29,10 +29,10 @@ type txn struct {
 	told    int // the weight of the facts in its events
 }
 
-// undoStep puts a row back as it was before the request.
+// undoStep puts a row back as it was before a step of the request.
 type undoStep struct {
 	row  *row
-	f    fact.Fact
+	f    *fact.Fact // nil = the row was made by the step
 	past int
 	end  versionEnd // the last of the row's ends
 	gone bool
@@ -47,12 +47,11 @@ type effect struct {
 
 // pendingEvent is an event that the ledger will write.
 type pendingEvent struct {
+	effect
 	space space
 	tx    uint64
 	n     int
-	op    fact.Op
-	row   *row
-	bytes []byte
+	bytes []byte // nil = flush encodes it
 }
 
 func (l *ledger) begin(req *fact.Request, now fact.Instant) *txn {
@@ -74,14 +73,14 @@ func (t *txn) versionKnown() fact.Instant {
 // change replaces, and what is needed to undo it.
 func (t *txn) touch(r *row) *fact.Fact {
 	t.l.adopt(r)
-	u := undoStep{row: r, f: r.f, past: len(r.past), gone: r.gone}
+	u := undoStep{row: r, f: r.before(), past: len(r.past), gone: r.gone}
 	if u.past > 0 {
 		u.end = r.ends[u.past-1]
 	}
 	t.undo = append(t.undo, u)
 	if r.f.Tx != t.tx {
 		if r.f.Tx != 0 {
-			r.past = append(r.past, r.f)
+			r.past = append(r.past, u.f)
 			r.ends = append(r.ends, versionEnd{tx: t.tx, at: t.now, known: t.versionKnown()})
 		}
 		r.f.Tx, r.f.VersionAt = t.tx, t.now
@@ -95,6 +94,15 @@ func (t *txn) touch(r *row) *fact.Fact {
 	return &r.f
 }
 
+// before returns what the row's fact is, to be kept while it changes.
+func (r *row) before() *fact.Fact {
+	if r.orig != nil && r.orig.Tx == r.f.Tx {
+		return r.orig // it has not been changed in this call
+	}
+	f := r.f
+	return &f
+}
+
 // create adds a new row. A fact that comes with an id of its own is new in this
 // tx, whatever it copies.
 func (t *txn) create(f fact.Fact) *row {
@@ -105,7 +113,7 @@ func (t *txn) create(f fact.Fact) *row {
 	if bytes.Compare(f.ID[:], t.l.state.MaxID[:]) > 0 {
 		t.l.state.MaxID = f.ID
 	}
-	r := &row{space: t.space, f: f}
+	r := t.l.newRow(t.space, &f, nil)
 	t.l.adopt(r)
 	t.undo = append(t.undo, undoStep{row: r, gone: true})
 	return r
@@ -115,7 +123,10 @@ func (t *txn) create(f fact.Fact) *row {
 func (t *txn) rollback() {
 	for i := len(t.undo) - 1; i >= 0; i-- {
 		u := t.undo[i]
-		u.row.f, u.row.gone, u.row.bytes = u.f, u.gone, nil
+		if u.f != nil {
+			u.row.f = *u.f
+		}
+		u.row.gone, u.row.bytes = u.gone, nil
 		u.row.past, u.row.ends = u.row.past[:u.past], u.row.ends[:u.past]
 		if u.past > 0 {
 			u.row.ends[u.past-1] = u.end
@@ -138,12 +149,14 @@ func (t *txn) tell(op fact.Op, r *row, others ...*row) {
 // and keeps the tx's record and events.
 func (t *txn) commit(record txRecord) error {
 	l := t.l
-	d := newDigest(l.state.Digest, t.tx, t.now)
+	d := l.digest(t.tx, t.now)
 	for n, e := range t.effects {
 		d.effect(e)
-		l.events = append(l.events, pendingEvent{
-			space: t.space, tx: t.tx, n: n, op: e.op, row: e.row, bytes: encodeEvent(e),
-		})
+		p := pendingEvent{space: t.space, tx: t.tx, n: n, effect: e}
+		if e.op == fact.OpExpire {
+			p.bytes = appendEvent(nil, e) // while the fact is there
+		}
+		l.events = append(l.events, p)
 	}
 	for i := range t.vectors {
 		d.bytes(0xfe, t.vectors[i].encoded())
@@ -155,7 +168,9 @@ func (t *txn) commit(record txRecord) error {
 	l.state.Tx = t.tx
 	l.state.Digest = d.sum()
 	record.RecordedAt, record.Digest = t.now, l.state.Digest
-	return l.batch.Set(txKey(t.tx), appendTxRecord(nil, &record), nil)
+	l.buf = appendUint(append(l.buf[:0], spaceStore, storeTx), t.tx)
+	l.tail = appendTxRecord(l.tail[:0], &record)
+	return l.batch.Set(l.buf, l.tail, nil)
 }
 
 // encoded returns the bytes of the row's fact.
@@ -180,12 +195,18 @@ type digest struct {
 	buf []byte
 }
 
-func newDigest(before [32]byte, tx uint64, at fact.Instant) *digest {
-	d := &digest{h: sha256.New()}
-	d.h.Write(before[:])
+// digest begins the hash of the next tx.
+func (l *ledger) digest(tx uint64, at fact.Instant) digest {
+	if l.hasher == nil {
+		l.hasher = sha256.New()
+	}
+	d := digest{h: l.hasher, buf: l.tail[:0]}
+	d.h.Reset()
+	d.buf = append(d.buf, l.state.Digest[:]...)
 	d.buf = binary.BigEndian.AppendUint64(d.buf, tx)
 	d.buf = binary.BigEndian.AppendUint64(d.buf, uint64(at))
 	d.h.Write(d.buf)
+	l.tail = d.buf
 	return d
 }
 
@@ -204,6 +225,6 @@ func (d *digest) effect(e effect) {
 }
 
 func (d *digest) sum() (out [32]byte) {
-	d.h.Sum(out[:0])
-	return out
+	d.buf = d.h.Sum(d.buf[:0])
+	return [32]byte(d.buf)
 }

@@ -166,7 +166,7 @@ func (l *ledger) factAt(s space, id fact.ID, tx uint64) (*fact.Fact, error) {
 		}
 		for i := len(r.past) - 1; i >= r.own(); i-- {
 			if r.past[i].Tx <= tx {
-				f := r.past[i]
+				f := *r.past[i]
 				return &f, nil
 			}
 		}
