@@ -79,6 +79,7 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 			out[i] = applied{err: err}
 		default:
 			out[i] = applied{Applied: results[next]}
+			a.node.proposer.applied(l.Data, &results[next])
 			next++
 		}
 	}

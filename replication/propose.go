@@ -23,7 +23,7 @@ func (n *Node) Propose(ctx context.Context, request *fact.Request) (*fact.Result
 	if len(data) > maxRequestBytes {
 		return nil, fact.Errorf(fact.TooLarge, "the write has %d bytes; at most %d are allowed", len(data), maxRequestBytes)
 	}
-	ctx, cancel := context.WithTimeout(ctx, n.options.RequestLimit)
+	ctx, cancel := n.limited(ctx)
 	defer cancel()
 	result, err := n.proposeUntil(ctx, data, request.Idem != nil)
 	if err == nil {
@@ -34,6 +34,14 @@ func (n *Node) Propose(ctx context.Context, request *fact.Request) (*fact.Result
 		return nil, final
 	}
 	return nil, n.unknown(err)
+}
+
+// limited bounds how long a request may take, where its caller does not already.
+func (n *Node) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= n.options.RequestLimit {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, n.options.RequestLimit)
 }
 
 // proposeUntil tries a request until it has an outcome. An error that is no

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/fsm"
 	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
@@ -31,6 +32,44 @@ type proposer struct {
 	queue chan *proposal
 	bytes atomic.Int64  // of the proposals in the queue
 	done  chan struct{} // closed when nothing is proposed any more
+	// flight is the entry that was proposed last.
+	flight atomic.Pointer[flight]
+}
+
+// flight is an entry on its way through the log. The state machine answers its
+// writes as soon as they are applied; the proposer does where that fails.
+type flight struct {
+	data     []byte
+	writes   []*proposal
+	answered atomic.Bool
+	applied  chan struct{} // closed once the state machine has answered
+}
+
+// answer gives every write its outcome, once.
+func (f *flight) answer(results []*fact.Result, err error) bool {
+	if !f.answered.CompareAndSwap(false, true) {
+		return false
+	}
+	for i, q := range f.writes {
+		if err != nil {
+			q.done <- outcome{err: err}
+			continue
+		}
+		q.done <- outcome{result: results[i]}
+	}
+	return true
+}
+
+// applied answers the writes of the entry in flight, if that is what was applied:
+// Raft hands over the very bytes that this leader has proposed.
+func (p *proposer) applied(data []byte, done *fsm.Applied) {
+	f := p.flight.Load()
+	if f == nil || len(data) == 0 || len(data) != len(f.data) || &data[0] != &f.data[0] || len(done.Results) != len(f.writes) {
+		return
+	}
+	if f.answer(done.Results, nil) {
+		close(f.applied)
+	}
 }
 
 // proposal is one write that waits.
@@ -155,12 +194,17 @@ func (g *group) full() bool { return len(g.writes) >= maxGroup || g.bytes >= max
 
 // settled waits for a future. Raft answers every one while it runs, but some of
 // those that its end finds between the log and the state machine never.
-func (n *Node) settled(future raft.Future) error {
+func (n *Node) settled(future raft.Future) error { return n.settledOr(future, nil) }
+
+// settledOr is settled, or until an entry has been applied.
+func (n *Node) settledOr(future raft.Future, applied <-chan struct{}) error {
 	answer := make(chan error, 1)
 	go func() { answer <- future.Error() }()
 	select {
 	case err := <-answer:
 		return err
+	case <-applied:
+		return nil
 	case <-n.raftDone:
 		return raft.ErrRaftShutdown
 	}
@@ -176,20 +220,19 @@ func (p *proposer) propose(group []*proposal) {
 	p.node.metrics.groupSize.Observe(float64(len(group)))
 	start := time.Now()
 	data := entry.EncodeBatch(entry.Batch{ProposedAt: p.node.stamp(), Requests: requests})
+	f := &flight{data: data, writes: group, applied: make(chan struct{})}
+	p.flight.Store(f)
 	future := p.node.raft.Apply(data, p.node.enqueueLimit())
-	results, err := p.node.entryResults(future, len(group))
+	err := p.node.settledOr(future, f.applied)
 	p.node.metrics.commitTime.Observe(time.Since(start).Seconds())
-	for i, q := range group {
-		if err != nil {
-			q.done <- outcome{err: err}
-			continue
-		}
-		q.done <- outcome{result: results[i]}
+	if !f.answered.Load() {
+		f.answer(p.node.entryResults(future, err, len(group)))
 	}
+	p.flight.Store(nil)
 }
 
-func (n *Node) entryResults(future raft.ApplyFuture, requests int) ([]*fact.Result, error) {
-	done, err := n.await(future)
+func (n *Node) entryResults(future raft.ApplyFuture, err error, requests int) ([]*fact.Result, error) {
+	done, err := outcomeOf(future, err)
 	if err != nil {
 		return nil, err
 	}
@@ -199,10 +242,14 @@ func (n *Node) entryResults(future raft.ApplyFuture, requests int) ([]*fact.Resu
 	return done.Results, nil
 }
 
-// await waits for an entry and sorts its error into the three outcomes: applied,
-// certainly not proposed, and unknown (C-32).
+// await waits for an entry of the node's own.
 func (n *Node) await(future raft.ApplyFuture) (applied, error) {
-	err := n.settled(future)
+	return outcomeOf(future, n.settled(future))
+}
+
+// outcomeOf sorts the error of an entry into the three outcomes: applied,
+// certainly not proposed, and unknown (C-32).
+func outcomeOf(future raft.ApplyFuture, err error) (applied, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress),

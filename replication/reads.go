@@ -27,7 +27,7 @@ func (n *Node) Basis(ctx context.Context, level fact.Level, minTx uint64) (fact.
 	if err := n.serving(); err != nil {
 		return fact.Basis{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, n.options.RequestLimit)
+	ctx, cancel := n.limited(ctx)
 	defer cancel()
 	var now fact.Instant
 	if level == fact.Linearizable {
