@@ -100,6 +100,11 @@ func (c *call) write(status int, b []byte) {
 	h["X-Content-Type-Options"] = noSniff
 	h["Content-Length"] = []string{strconv.Itoa(len(b))}
 	c.status = status
+	if len(b) > bufferBytes && c.r.Method != http.MethodHead {
+		if conn, ok := c.r.Context().Value(connKey{}).(*enveloped); ok {
+			conn.more = true
+		}
+	}
 	c.w.WriteHeader(status)
 	// A write that fails has lost its reader: there is no one to tell.
 	_, _ = c.w.Write(b)

@@ -14,10 +14,66 @@ import (
 var plainRefusal = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
 // enveloped is a connection on which such refusals have the one envelope of all
-// errors too (C-43).
-type enveloped struct{ *net.TCPConn }
+// errors too (C-43), and on which an answer that outgrows net/http's buffer goes
+// out in one piece.
+type enveloped struct {
+	*net.TCPConn
+	// more is set by whoever is about to write a body of more than bufferBytes:
+	// the first full buffer is not the last of it.
+	more bool
+	held []byte
+}
 
-func (c enveloped) Write(p []byte) (int, error) {
+// bufferBytes is the size of net/http's buffer for what it writes.
+const bufferBytes = 4096
+
+// maxHeld is the largest rest that is copied behind what is held, maxKept the
+// largest buffer for that which a connection keeps.
+const (
+	maxHeld = 64 << 10
+	maxKept = 16 << 10
+)
+
+// connKey finds a request's connection in its context.
+type connKey struct{}
+
+// Write implements net.Conn. One goroutine at a time writes to a connection.
+func (c *enveloped) Write(p []byte) (int, error) {
+	if c.more {
+		return c.join(p)
+	}
+	return c.pass(p)
+}
+
+// join holds a first full buffer back until the next one comes.
+func (c *enveloped) join(p []byte) (int, error) {
+	if len(c.held) == 0 && len(p) == bufferBytes {
+		c.held = append(c.held, p...)
+		return len(p), nil
+	}
+	c.more = false
+	if len(c.held) == 0 {
+		return c.pass(p)
+	}
+	held := c.held
+	c.held = held[:0]
+	var err error
+	if len(p) > maxHeld {
+		_, err = (&net.Buffers{held, p}).WriteTo(c.TCPConn)
+	} else {
+		held = append(held, p...)
+		_, err = c.TCPConn.Write(held)
+	}
+	if cap(held) <= maxKept {
+		c.held = held[:0]
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (c *enveloped) pass(p []byte) (int, error) {
 	const code = len("HTTP/1.1 ")
 	if len(p) <= code || p[code] < '4' {
 		return c.TCPConn.Write(p)

@@ -58,7 +58,9 @@ func NewServer(config Config) (*Server, error) {
 	s.echo = echo.New()
 	s.routes()
 	s.inner = &http.Server{
-		Handler: s.echo, ReadHeaderTimeout: DefaultHeaderTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		Handler:           s.echo,
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ReadHeaderTimeout: DefaultHeaderTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(connectionErrors{config.Logger.Handler()}, slog.LevelWarn),
 	}
 	return s, nil
@@ -120,7 +122,7 @@ func (r reporting) Accept() (net.Conn, error) {
 		r.logger.Warn("abagraph.server.accept_error", "error", err.Error())
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		return enveloped{tcp}, err
+		return &enveloped{TCPConn: tcp}, err
 	}
 	return conn, err
 }
