@@ -50,6 +50,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/graph", handle: s.graph},
 		{method: http.MethodGet, template: "/api/path", handle: s.paths},
 		{method: http.MethodGet, template: "/api/factcheck", handle: s.factcheck},
+		{method: http.MethodPost, template: "/api/digest", handle: s.digest},
 		{method: http.MethodPost, template: "/api/consolidate", handle: s.consolidate},
 		{method: http.MethodGet, template: "/api/changes", handle: s.changes},
 		{method: http.MethodGet, template: "/api/pages/*", handle: s.getPage},

@@ -13,6 +13,9 @@ type WriteOptions struct {
 	Branch string // "" = main
 	// Idem makes the write safe to retry (C-31).
 	Idem *fact.Idempotency
+	// Threshold is the confidence below which this write's statements are
+	// candidates (C-7); nil = the service's.
+	Threshold *float64
 	// Warn is told what the answer should say besides; nil = nobody asks.
 	Warn func(text string)
 }
@@ -77,6 +80,9 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 		return nil, err
 	}
 	r.Actor, r.Threshold, r.Idem, r.Explain = c.Actor, s.threshold, o.Idem, trace != nil
+	if o.Threshold != nil {
+		r.Threshold = *o.Threshold
+	}
 	trace.Step("validate", "")
 	if r.Write != nil {
 		if warning := s.embedWrite(ctx, r.Write, trace); warning != "" && o.Warn != nil {
