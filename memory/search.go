@@ -414,6 +414,12 @@ func explainSearch(trace *Trace, q *SearchQuery, a *SearchAnswer) {
 	trace.Text("mode", a.Mode.String())
 	trace.Int("corpus", a.Corpus)
 	trace.Int("candidates_scanned", a.scanned)
+	if v := a.Vectors; v != nil {
+		trace.Name("search", "filters → cosines of stored vectors → "+a.Mode.String()+" ranking")
+		trace.Text("model", v.Model.Name)
+		trace.Int("vectors_compared", v.Candidates-v.Missing)
+		trace.Int("vectors_missing", v.Missing)
+	}
 	trace.Int("seeds", len(q.Seeds))
 	trace.Int("results", len(a.Hits))
 }

@@ -89,7 +89,7 @@ func (x *Index) followVectors(ctx context.Context, from Source, m fact.Model, mo
 	defer x.mu.Unlock()
 	x.assignRows()
 	x.dense.tx = max(x.dense.tx, at.Tx)
-	if len(x.docs) > ExactCandidates {
+	if len(x.docs) > x.closely.exact {
 		x.dense.table.EnsureSigns()
 	}
 	x.denseBytes.Store(x.dense.bytes())

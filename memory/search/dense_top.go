@@ -34,6 +34,10 @@ const (
 	rounding = 1e-9
 )
 
+// closely says how many candidates are compared exactly, however they guess, and
+// how many where there are more; tests lower it.
+type closely struct{ exact, look, perHit int }
+
 // denseSearch is a search in which a vector counts. Of the candidates, which are
 // the documents that pass every filter, it keeps columns.
 type denseSearch struct {
@@ -171,7 +175,7 @@ func (s *denseSearch) row(ord uint32) int32 {
 func (s *denseSearch) compare(ctx context.Context) error {
 	t, c := s.x.dense.table, s.columns
 	s.query = t.NewQuery(s.want.Vector)
-	s.guessed = !s.want.Exact && len(c.ords) > ExactCandidates && t.HasSigns()
+	s.guessed = !s.want.Exact && len(c.ords) > s.x.closely.exact && t.HasSigns()
 	c.cosines = slices.Grow(c.cosines, len(c.ords))[:len(c.ords)]
 	for i, ord := range c.ords {
 		if i%lookUp == lookUp-1 && ctx.Err() != nil {
@@ -278,7 +282,7 @@ func (s *denseSearch) choose(q *Query) {
 func (s *denseSearch) shortlist(top int) {
 	c := s.columns
 	if s.guessed {
-		top = lookClosely + lookPerHit*top
+		top = s.x.closely.look + s.x.closely.perHit*top
 	}
 	first := best{most: top, min: math.Inf(-1)}
 	low := func(i int) scored {
@@ -370,7 +374,7 @@ func (s *denseSearch) answer(q *Query, answer *Answer) {
 			break
 		}
 		why := s.why(c.ord)
-		why.Vector = s.part(c.cosine)
+		why.Vector = s.part(c.cosine) + 0 // -0 becomes 0
 		answer.Hits = append(answer.Hits, Hit{ID: s.x.ids[c.ord], Score: score, Why: why})
 	}
 }

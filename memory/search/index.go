@@ -53,6 +53,7 @@ type Index struct {
 	bytes      int64
 
 	denseBytes atomic.Int64
+	closely    closely
 	scratch    sync.Pool // of *columns
 }
 
@@ -85,7 +86,7 @@ type span struct{ least, greatest fact.Instant }
 
 // newIndex makes an empty index.
 func newIndex(scope fact.Scope) *Index {
-	x := &Index{scope: scope, turn: make(chan struct{}, 1)}
+	x := &Index{scope: scope, turn: make(chan struct{}, 1), closely: closely{ExactCandidates, lookClosely, lookPerHit}}
 	x.reset()
 	return x
 }
