@@ -19,6 +19,13 @@ func openEmbedder(s settings, logger *slog.Logger) (memory.Embedder, error) {
 	provider, err := embed.New(embed.Options{
 		Provider: s.get("embedding"), Key: s.get("embedding_api_key"), BaseURL: s.get("embedding_base_url"),
 		Model: s.get("embedding_model"), Dim: int(s.number("embedding_dim")),
+		Told: func(err error) {
+			if err == nil {
+				logger.Info("abagraph.embedding.works")
+				return
+			}
+			logger.Warn("abagraph.embedding.failed", "error", err.Error())
+		},
 	})
 	switch {
 	case errors.Is(err, embed.ErrNoKey):

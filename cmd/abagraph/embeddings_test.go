@@ -134,6 +134,9 @@ func TestSRC02FailingProviders(t *testing.T) {
 			t.Errorf("%s: the state is %v", kind, out)
 		}
 		p.stop()
+		if n := strings.Count(p.errs.String(), `"event":"abagraph.embedding.failed"`); n != 1 {
+			t.Errorf("%s: the process told %d times that the provider fails: %s", kind, n, p.errs.String())
+		}
 		if strings.Contains(p.errs.String()+p.out.String(), key[:8]) {
 			t.Errorf("%s: the process tells the key", kind)
 		}

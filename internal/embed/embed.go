@@ -35,6 +35,9 @@ type Options struct {
 	BaseURL  string // "" = DefaultBaseURL
 	Model    string // "" = DefaultModel
 	Dim      int    // 0 = the provider's default
+	// Told is called when the provider begins to fail, with the reason, and with nil
+	// when it works again; nil = nobody asks.
+	Told func(err error)
 	// Now, Sleep and Jitter are the clock, the pause between two attempts and a
 	// random number from 0 to 1; nil = the real ones.
 	Now    func() time.Time

@@ -217,7 +217,8 @@ func TestFailuresPause(t *testing.T) {
 		vectors(q, w)
 	})
 	now := time.Unix(1, 0)
-	p := f.provider(Options{Now: func() time.Time { return now }})
+	var told []error
+	p := f.provider(Options{Now: func() time.Time { return now }, Told: func(err error) { told = append(told, err) }})
 	embed := func() error { _, err := p.Embed(t.Context(), []string{"a"}); return err }
 	want := int64(0)
 	for _, rest := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
@@ -236,6 +237,9 @@ func TestFailuresPause(t *testing.T) {
 		if err := embed(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if len(told) != 2 || told[0] == nil || told[1] != nil {
+		t.Errorf("it was told %v", told)
 	}
 	if n := f.asked.Load(); n != want+2 {
 		t.Fatalf("the provider was asked %d times, not %d", n, want+2)

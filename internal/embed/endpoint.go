@@ -66,7 +66,7 @@ func newEndpoint(o Options) (Provider, error) {
 	if e.jitter == nil {
 		e.jitter = rand.Float64
 	}
-	e.rest.now = o.Now
+	e.rest.now, e.rest.told = o.Now, o.Told
 	if e.rest.now == nil {
 		e.rest.now = time.Now
 	}
@@ -122,7 +122,7 @@ func (e *endpoint) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		rejected, err := e.attempt(ctx, texts[from:to], list[from:to])
 		if err != nil {
 			if !errors.Is(ctx.Err(), context.Canceled) { // who gives up says nothing of the provider
-				e.rest.failed(e.jitter())
+				e.rest.failed(err, e.jitter())
 			}
 			return list, err
 		}

@@ -16,6 +16,7 @@ const (
 // minute.
 type pause struct {
 	now   func() time.Time
+	told  func(error)
 	mu    sync.Mutex
 	until time.Time
 	next  time.Duration
@@ -33,9 +34,12 @@ func (p *pause) check() error {
 
 // failed begins a pause, up to half as long again by chance, so that nodes do not
 // ask in step.
-func (p *pause) failed(jitter float64) {
+func (p *pause) failed(err error, jitter float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.next == 0 && p.told != nil {
+		p.told(err)
+	}
 	p.next = min(max(firstPause, 2*p.next), lastPause)
 	p.until = p.now().Add(p.next + time.Duration(jitter/2*float64(p.next)))
 }
@@ -43,5 +47,8 @@ func (p *pause) failed(jitter float64) {
 func (p *pause) worked() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.next > 0 && p.told != nil {
+		p.told(nil)
+	}
 	p.until, p.next = time.Time{}, 0
 }

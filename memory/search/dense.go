@@ -77,6 +77,9 @@ func (x *Index) followVectors(ctx context.Context, from Source, m fact.Model, mo
 	}
 	if x.dense == nil || x.dense.model != m {
 		x.dense = newDense(m)
+		if len(x.docs) > x.closely.exact {
+			x.dense.table.EnsureSigns() // as they come, not all at once in the end
+		}
 	}
 	after := x.dense.tx
 	x.mu.Unlock()
@@ -158,6 +161,10 @@ func (x *Index) addVectors(list []arrived) {
 		if there && int(ord) < len(d.rows) {
 			d.rows[ord] = int32(row)
 		}
+	}
+	if n := len(list); n > 0 {
+		// What was set up to the tx before is all here, should the reading end now.
+		d.tx = max(d.tx, list[n-1].tx-1)
 	}
 	x.denseBytes.Store(d.bytes())
 }
