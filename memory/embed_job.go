@@ -24,8 +24,11 @@ const (
 // it is follows from the store, so that a restart or another leader goes on.
 type embedJob struct {
 	wake chan struct{}
-	mu   sync.Mutex
-	at   EmbedJob
+	// through is up to where the facts of each scope were looked at; only the job
+	// itself uses it.
+	through map[fact.Scope]uint64
+	mu      sync.Mutex
+	at      EmbedJob
 }
 
 // EmbedJob is how far the job of this node is.
@@ -103,6 +106,7 @@ func (s *Service) KeepEmbedded(ctx context.Context) {
 		case <-timer.C:
 		case <-s.embed.job.wake:
 			asked = true
+			s.embed.job.through = nil
 			s.embed.job.update(func(j *EmbedJob) { j.Through, j.Unusable, j.Running = 0, 0, true })
 		case <-ctx.Done():
 			return
@@ -114,21 +118,62 @@ func (s *Service) KeepEmbedded(ctx context.Context) {
 	}
 }
 
-// embedMissing makes one pass: over every fact that changed since the last one.
+// embedMissing makes one pass: over every fact that changed since the last one, on
+// main and then on each open branch.
 func (s *Service) embedMissing(ctx context.Context) {
 	j := &s.embed.job
-	for more := true; more; {
-		var err error
-		if more, err = s.embedPage(ctx); err != nil {
-			if ctx.Err() == nil {
-				j.update(func(at *EmbedJob) {
-					at.LastError, at.LastErrorAt = shorten(err.Error()), fact.Instant(s.now().UnixMilli())
-				})
+	err := s.embedScopes(ctx)
+	j.update(func(at *EmbedJob) {
+		at.Running = false
+		if err != nil && ctx.Err() == nil {
+			at.LastError, at.LastErrorAt = shorten(err.Error()), fact.Instant(s.now().UnixMilli())
+		}
+	})
+}
+
+func (s *Service) embedScopes(ctx context.Context) error {
+	whole := fact.Scope{All: true, Branch: fact.MainBranch}
+	scopes, err := s.openBranches(ctx)
+	if err != nil {
+		return err
+	}
+	before := s.embed.job.through
+	s.embed.job.through = make(map[fact.Scope]uint64)
+	for _, scope := range append([]fact.Scope{whole}, scopes...) {
+		s.embed.job.through[scope] = before[scope]
+	}
+	for _, scope := range append([]fact.Scope{whole}, scopes...) {
+		for more := true; more; {
+			if more, err = s.embedPage(ctx, scope); err != nil {
+				return err
 			}
-			break
 		}
 	}
-	j.update(func(at *EmbedJob) { at.Running = false })
+	return nil
+}
+
+// openBranches lists the branches that take writes, of every tenant.
+func (s *Service) openBranches(ctx context.Context) ([]fact.Scope, error) {
+	view, err := s.view()
+	if err != nil {
+		return nil, fmt.Errorf("open a view: %w", err)
+	}
+	defer view.Close()
+	tenants, err := view.DataTenants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the tenants: %w", err)
+	}
+	var scopes []fact.Scope
+	for _, tenant := range tenants {
+		list, err := view.Branches(ctx, &fact.BranchQuery{Scope: fact.Scope{Tenant: tenant}, Status: fact.BranchOpen, StatusGiven: true})
+		if err != nil {
+			return nil, fmt.Errorf("list the branches: %w", err)
+		}
+		for i := range list {
+			scopes = append(scopes, fact.Scope{Tenant: tenant, Branch: list[i].Name})
+		}
+	}
+	return scopes, nil
 }
 
 // lacking is a fact that wants a vector.
@@ -140,19 +185,22 @@ type lacking struct {
 
 // embedPage looks at the next facts, in the order of their txs, and embeds those
 // without a vector. It reports whether there may be more.
-func (s *Service) embedPage(ctx context.Context) (more bool, err error) {
+func (s *Service) embedPage(ctx context.Context, scope fact.Scope) (more bool, err error) {
 	start := s.now()
-	list, through, more, err := s.lackingPage(ctx)
+	list, through, more, err := s.lackingPage(ctx, scope)
 	if err != nil {
 		return false, err
 	}
 	for from := 0; from < len(list); from += jobBatch {
 		s.embed.job.update(func(j *EmbedJob) { j.Running = true })
-		if err := s.embedBatch(ctx, list[from:min(len(list), from+jobBatch)]); err != nil {
+		if err := s.embedBatch(ctx, scope.Branch, list[from:min(len(list), from+jobBatch)]); err != nil {
 			return false, err
 		}
 	}
-	s.embed.job.update(func(j *EmbedJob) { j.Through = max(j.Through, through) })
+	s.embed.job.through[scope] = through
+	if scope.All {
+		s.embed.job.update(func(j *EmbedJob) { j.Through = through })
+	}
 	if more {
 		// Half of the time is the others'.
 		err = rest(ctx, max(jobRest, s.now().Sub(start)))
@@ -173,19 +221,19 @@ func rest(ctx context.Context, d time.Duration) error {
 
 // lackingPage lists the statements of the next page that have no vector, and the
 // tx up to which it has looked.
-func (s *Service) lackingPage(ctx context.Context) (list []lacking, through uint64, more bool, err error) {
+func (s *Service) lackingPage(ctx context.Context, scope fact.Scope) (list []lacking, through uint64, more bool, err error) {
 	view, err := s.view()
 	if err != nil {
 		return nil, 0, false, fmt.Errorf("open a view: %w", err)
 	}
 	defer view.Close()
 	at := view.Position()
-	after := s.embed.job.state().Through
+	after := s.embed.job.through[scope]
 	if after >= at.Tx {
 		return nil, after, false, nil
 	}
 	page, err := view.Facts(ctx, &fact.Query{
-		Scope: fact.Scope{All: true, Branch: fact.MainBranch}, Statuses: fact.AllStatuses, StatusGiven: true,
+		Scope: scope, Statuses: fact.AllStatuses, StatusGiven: true,
 		At: fact.Present(at.RecordedAt), TxGt: after, TxGtGiven: true, Limit: jobPage,
 	})
 	if err != nil {
@@ -199,7 +247,7 @@ func (s *Service) lackingPage(ctx context.Context) (list []lacking, through uint
 			continue
 		}
 		seen[f.Statement()] = true
-		tx, err := view.VectorTx(ctx, fact.Scope{Tenant: f.Tenant, Branch: f.Branch}, m, f.Statement())
+		tx, err := view.VectorTx(ctx, fact.Scope{Tenant: f.Tenant, Branch: scope.Branch}, m, f.Statement())
 		if err != nil {
 			return nil, 0, false, fmt.Errorf("look for a vector: %w", err)
 		}
@@ -215,7 +263,7 @@ func (s *Service) lackingPage(ctx context.Context) (list []lacking, through uint
 
 // embedBatch embeds some statements and has their vectors committed, in one
 // request for each tenant.
-func (s *Service) embedBatch(ctx context.Context, list []lacking) error {
+func (s *Service) embedBatch(ctx context.Context, branch string, list []lacking) error {
 	texts := make([]string, len(list))
 	for i := range list {
 		texts[i] = list[i].text
@@ -234,7 +282,7 @@ func (s *Service) embedBatch(ctx context.Context, list []lacking) error {
 		last := len(requests) - 1
 		if last < 0 || requests[last].Tenant != list[i].tenant {
 			requests = append(requests, &fact.Request{
-				Tenant: list[i].tenant, Branch: fact.MainBranch, Actor: embedActor, Vectors: &fact.Vectors{Model: m},
+				Tenant: list[i].tenant, Branch: branch, Actor: embedActor, Vectors: &fact.Vectors{Model: m},
 			})
 			last++
 		}

@@ -309,3 +309,25 @@ func TestEmbedText(t *testing.T) {
 		t.Errorf("a long text is cut to %d bytes, and ends in %q", len(long), long[len(long)-2:])
 	}
 }
+
+// TestJobEmbedsBranchesToo: what was written on a branch, and what it inherited
+// before its parent got a vector, is embedded in the branch's own keeping.
+func TestJobEmbedsBranchesToo(t *testing.T) {
+	w := (&embedWorld{T: t, node: onenode.Start(t)}).with(nil)
+	w.write("ta", batch(0, 3))
+	if _, err := w.service.CreateBranch(t.Context(), w.caller("ta"), memory.WriteOptions{}, memory.NewBranch{Name: "draft", AsOf: fact.NoInstant}, nil); err != nil {
+		t.Fatal(err)
+	}
+	o := memory.WriteOptions{Branch: "draft"}
+	if _, err := w.service.Transact(t.Context(), w.caller("ta"), o, batch(10, 2), nil); err != nil {
+		t.Fatal(err)
+	}
+	w.with(newProvider(t, 8)).pass()
+	w.wants("ta", 3, 0)
+	q := &memory.SearchQuery{Read: memory.NewRead(), Question: "Person:p11 likes thing 11", Mode: memory.VectorSearch}
+	q.Branch = "draft"
+	got, _, err := w.service.Search(t.Context(), w.caller("ta"), q, nil)
+	if err != nil || got.Vectors == nil || got.Vectors.Candidates != 5 || got.Vectors.Missing != 0 || got.Hits[0].Fact.Subject != "Person:p11" {
+		t.Fatalf("a search of the branch answers %+v, %v", got, err)
+	}
+}
