@@ -26,6 +26,9 @@ type Backup struct {
 	To string
 	// Stale takes what the node has, without asking the leader.
 	Stale bool
+	// Rate bounds the bytes that are taken a second, so that the node has time for
+	// its writers; 0 = as fast as they come.
+	Rate int64
 	// Progress is told how many bytes have come; nil = nobody.
 	Progress func(done, total int64)
 }
@@ -95,7 +98,7 @@ func (b *Backup) target() (dir, name string, err error) {
 
 // receive writes the stream into the file and checks it on the way.
 func (b *Backup) receive(ctx context.Context, cancel context.CancelCauseFunc, stream *client.BackupStream, file *os.File) (*BackupReport, error) {
-	in := &watched{from: stream.Body, total: stream.Size, tell: b.Progress}
+	in := &watched{ctx: ctx, from: stream.Body, total: stream.Size, tell: b.Progress, rate: b.Rate, began: time.Now(), wait: waitUntil}
 	in.alarm = time.AfterFunc(backupStall, func() { cancel(fmt.Errorf("the server has sent nothing for %v", backupStall)) })
 	defer in.alarm.Stop()
 	out := &kept{to: file}
@@ -145,9 +148,14 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// watched counts what is read, remembers why reading ended, and puts off the alarm.
+// watched counts what is read, keeps to a rate, remembers why reading ended, and puts
+// off the alarm.
 type watched struct {
+	ctx         context.Context
 	from        io.Reader
+	rate        int64 // bytes a second; 0 = no bound
+	began       time.Time
+	wait        func(context.Context, time.Time)
 	done, total int64
 	tell        func(done, total int64)
 	alarm       *time.Timer
@@ -162,11 +170,30 @@ func (w *watched) Read(p []byte) (int, error) {
 		if w.tell != nil {
 			w.tell(w.done, w.total)
 		}
+		w.pace()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
 	}
 	return n, err
+}
+
+// pace waits until the rate allows what has been read.
+func (w *watched) pace() {
+	if w.rate <= 0 {
+		return
+	}
+	w.wait(w.ctx, w.began.Add(time.Duration(float64(w.done)/float64(w.rate)*float64(time.Second))))
+}
+
+// waitUntil waits for a time, or until the context ends.
+func waitUntil(ctx context.Context, at time.Time) {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // kept remembers why a write failed, which who reads through it does not tell.

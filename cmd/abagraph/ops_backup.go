@@ -16,6 +16,7 @@ func opsBackupCommand(a *app) *cobra.Command {
 	var job ops.Backup
 	var keep int
 	var check bool
+	var rate int64
 	c := &cobra.Command{
 		Use:   "backup FILE|DIR",
 		Short: "Write the whole store of a running node into one checked file",
@@ -29,7 +30,7 @@ For a timer: --check restores the new backup into a temporary directory and chec
 that to the last key, and --keep deletes the oldest ones of the directory afterwards.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			job.To = args[0]
+			job.To, job.Rate = args[0], rate<<20
 			if keep > 0 {
 				if info, err := os.Stat(job.To); err != nil || !info.IsDir() {
 					return fmt.Errorf("--keep needs a directory, and %s is none", job.To)
@@ -40,6 +41,7 @@ that to the last key, and --keep deletes the oldest ones of the directory afterw
 	}
 	flags := c.Flags()
 	flags.BoolVar(&job.Stale, "stale", false, "take what this node has, without asking the leader: also where no majority is up")
+	flags.Int64Var(&rate, "rate", 32, "MiB a second that are taken at most, so that the node has time for its writers; 0 = as fast as it goes")
 	flags.BoolVar(&check, "check", false, "restore it into a temporary directory, and check that to the last key")
 	flags.IntVar(&keep, "keep", 0, "keep so many of the backups in the directory, and delete older ones (default: all)")
 	return c
