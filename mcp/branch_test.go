@@ -18,8 +18,8 @@ func TestBranchesOverMCP(t *testing.T) {
 	if status, _, body := r.do(http.MethodPost, "/api/branches?tenant=acme", `{"name":"draft"}`); status >= 300 {
 		t.Fatalf("make a branch: %d %s", status, body)
 	}
-	r.node.Advance(time.Second)
 	from := int64(r.node.Now())
+	r.node.Advance(time.Second)
 	wrote := r.tool("remember", `{"namespace":"acme","branch":"draft","subject":"Plan:x","predicate":"state","object":"Doc:draft"}`).ok()
 	if wrote["branch"] != "draft" || len(docsOf(wrote["superseded"])) != 1 {
 		t.Errorf("remember: %v", wrote)

@@ -212,37 +212,6 @@ func (c *call) fraction(field string) float64 {
 	return f
 }
 
-// word reads a text that is one of a few.
-func (c *call) word(field, otherwise string, known ...string) string {
-	text, ok := c.args.Text(field)
-	if !ok {
-		return otherwise
-	}
-	for _, one := range known {
-		if text == one {
-			return text
-		}
-	}
-	c.args.Fail(fact.Invalid(field, "has no such value: "+quoted(text)+" ("+list(known)+")"))
-	return otherwise
-}
-
-// list names a few words in a sentence.
-func list(words []string) string {
-	text := ""
-	for i, word := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += word
-	}
-	return text
-}
-
 // done reports the first problem with the arguments.
 func (c *call) done() error { return c.args.Done() }
 
