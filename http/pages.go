@@ -24,6 +24,7 @@ func (s *Server) getPage(c *call) error {
 		return err
 	}
 	c.meta(&meta)
+	c.warn(&meta)
 	b := appendPage(c.begin(), p)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
 }

@@ -179,6 +179,32 @@ func TestPageInput(t *testing.T) {
 	}
 }
 
+// A page may have an id of its own, and what is no page's name does not keep one
+// from being saved.
+func TestPageNames(t *testing.T) {
+	r := start(t, "")
+	r.assert("Team:x", "wiki_page", `"page:brief"`)
+	r.assert("page:brief", "wiki_body", `"About [[Team:x]]"`)
+	for _, name := range []string{"Team:x", "page:brief"} {
+		if p := r.get("/api/pages/" + name).status(200).object(); p.text("id") != "page:brief" || p.text("subject") != "Team:x" || p.text("body") != "About [[Team:x]]" {
+			t.Errorf("by %s: %v", name, p)
+		}
+	}
+	if p := r.do("PUT", "/api/pages/page:brief", `{"body":"[[Team:y]]"}`).status(200).object(); p.text("id") != "page:brief" || p.text("subject") != "Team:x" {
+		t.Errorf("saved by its id: %v", p)
+	}
+	r.assert("Team:z", "wiki_page", `7`)
+	if p := r.do("PUT", "/api/pages/Team:z", `{"body":"z"}`).status(201).object(); p.text("id") != "Page:Team:z" {
+		t.Errorf("beside a wiki_page that is no name: %v", p)
+	}
+	if p := r.do("PUT", "/api/pages/Page:Team:z", `{"subject":"Team:z","body":"again"}`).status(200).object(); p.text("subject") != "Team:z" || p.text("body") != "again" {
+		t.Errorf("saved by its id: %v", p)
+	}
+	if p := r.do("PUT", "/api/pages/Page:Team:new", `{"body":"new"}`).status(201).object(); p.text("subject") != "Team:new" || p.text("id") != "Page:Team:new" {
+		t.Errorf("made by its id: %v", p)
+	}
+}
+
 // Two saves at the same time never mix, whatever else is written meanwhile; the
 // same key writes once.
 func TestPageSavesNeverMix(t *testing.T) {

@@ -47,7 +47,7 @@ func (in *Input) Page(v jsonx.Value, name string) (*PageInput, error) {
 	for i, c := range f.Array("citations") {
 		p.Citations = append(p.Citations, citation(f, c, jsonx.Index("citations", i)))
 	}
-	if subject, ok := f.Text("subject"); ok && subject != name {
+	if subject, ok := f.Text("subject"); ok && subject != name && page.ID(subject) != name {
 		f.Fail(fact.Invalid("subject", "is not the one that the path names"))
 	}
 	in.common(f)
@@ -161,7 +161,7 @@ func (s *Service) draft(ctx context.Context, c Caller, o WriteOptions, in *PageI
 		return nil, nil, err
 	}
 	defer r.close()
-	b := &pageReader{r: r}
+	b := &pageReader{r: r, whole: true}
 	if err := b.load(name); err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"abagraph/fact"
 	"abagraph/memory/page"
@@ -87,6 +88,7 @@ func noPage(name string) *fact.Error {
 type pageReader struct {
 	r          *reading
 	retracted  bool
+	whole      bool // all of it is needed, and less is an error
 	subject    string
 	id         string
 	facts      page.Facts
@@ -96,14 +98,20 @@ type pageReader struct {
 
 // find reads what a subject and a predicate hold.
 func (b *pageReader) find(q fact.Query) ([]fact.Fact, error) {
-	q.Scope, q.At, q.Limit, q.IncludeRetracted = b.r.scope, b.r.at, fact.MaxLimit, b.retracted
+	q.Scope, q.At, q.IncludeRetracted = b.r.scope, b.r.at, b.retracted
+	if q.Limit == 0 {
+		q.Limit = fact.MaxLimit
+	}
 	got, err := b.r.view.Facts(b.r.ctx, &q)
 	if err != nil {
 		return nil, fmt.Errorf("read a page: %w", err)
 	}
 	b.scanned += got.Scan.Scanned
 	if got.Scan.LimitHit {
-		return nil, fact.Errorf(fact.TooLarge, "%s has more %s than a page may hold", shorten(q.Subject), q.Predicate)
+		if b.whole {
+			return nil, fact.Errorf(fact.TooLarge, "%s has more %s than a page may be saved beside", shorten(q.Subject), q.Predicate)
+		}
+		b.r.meta.Warnings = append(b.r.meta.Warnings, "the page shows the newest "+strconv.Itoa(len(got.Facts))+" of its "+q.Predicate+" only")
 	}
 	b.backfilled = addCounts(b.backfilled, got.Backfilled)
 	return got.Facts, nil
@@ -129,6 +137,7 @@ func (b *pageReader) load(name string) error {
 		subject, predicate string
 		into               *[]fact.Fact
 	}{
+		{b.subject, page.Of, &b.facts.Of},
 		{b.id, page.Title, &b.facts.Titles},
 		{b.id, page.Body, &b.facts.Bodies},
 		{b.subject, page.References, &b.facts.References},
@@ -145,21 +154,28 @@ func (b *pageReader) load(name string) error {
 
 // locate finds the subject and the id of a page. Both may name it: first the
 // entity that has a page, then the page that an entity has, then the id that it
-// would have by convention.
+// would have by convention. An operator who sees all tenants is shown the page of
+// one of them.
 func (b *pageReader) locate(name string) error {
 	of, err := b.find(fact.Query{Subject: name, Predicate: page.Of})
 	if err != nil {
 		return err
 	}
 	if len(of) > 0 && of[0].Object.Kind == fact.Text {
-		b.take(of, name, of[0].Object.Text)
+		b.keep(of[0].Tenant)
+		b.subject, b.id = name, normalise(of[0].Object.Text)
 		return nil
 	}
-	if of, err = b.find(fact.Query{Predicates: []string{page.Of}, Objects: []fact.Object{fact.TextObject(name)}}); err != nil {
-		return err
+	got, err := b.r.view.Facts(b.r.ctx, &fact.Query{
+		Predicates: []string{page.Of}, Objects: []fact.Object{fact.TextObject(name)}, Scope: b.r.scope, At: b.r.at, Limit: 1,
+	})
+	if err != nil {
+		return fmt.Errorf("find the subject of a page: %w", err)
 	}
-	if len(of) > 0 {
-		b.take(of, of[0].Subject, name)
+	b.scanned += got.Scan.Scanned
+	if len(got.Facts) > 0 {
+		b.keep(got.Facts[0].Tenant)
+		b.subject, b.id = got.Facts[0].Subject, name
 		return nil
 	}
 	b.subject, b.id = name, page.ID(name)
@@ -169,24 +185,17 @@ func (b *pageReader) locate(name string) error {
 	return nil
 }
 
-// take settles on a page. An operator who sees all tenants is shown the page of
-// one of them.
-func (b *pageReader) take(of []fact.Fact, subject, id string) {
+// keep settles on one tenant.
+func (b *pageReader) keep(tenant string) {
 	if b.r.scope.All {
-		b.r.scope.All, b.r.scope.Tenant = false, of[0].Tenant
-	}
-	b.subject, b.id = subject, normalise(id)
-	for i := range of {
-		if of[i].Subject == subject && of[i].Tenant == b.r.scope.Tenant {
-			b.facts.Of = append(b.facts.Of, of[i])
-		}
+		b.r.scope.All, b.r.scope.Tenant = false, tenant
 	}
 }
 
 // within keeps to one tenant where nothing has named one yet.
 func (b *pageReader) within(list []fact.Fact) []fact.Fact {
 	if b.r.scope.All && len(list) > 0 {
-		b.r.scope.All, b.r.scope.Tenant = false, list[0].Tenant
+		b.keep(list[0].Tenant)
 		var own []fact.Fact
 		for i := range list {
 			if list[i].Tenant == b.r.scope.Tenant {

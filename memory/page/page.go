@@ -1,6 +1,10 @@
 package page
 
-import "abagraph/fact"
+import (
+	"slices"
+
+	"abagraph/fact"
+)
 
 // The predicates that a page is made of.
 const (
@@ -48,7 +52,10 @@ type Facts struct {
 }
 
 // Empty reports whether nothing makes a page.
-func (f *Facts) Empty() bool { return len(f.Of)+len(f.Titles)+len(f.Bodies) == 0 }
+func (f *Facts) Empty() bool {
+	named := slices.ContainsFunc(f.Of, func(of fact.Fact) bool { return of.Object.Kind == fact.Text })
+	return !named && len(f.Titles)+len(f.Bodies) == 0
+}
 
 // Source is the provenance that the page's facts share: that of its body, or
 // else of what there is of it.
