@@ -304,3 +304,38 @@ func TestTEN06SearchForgetsWhatIsPurged(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchOnBranches: on a branch, a search sees what every read of the branch
+// sees, at each tx, while the branch and its parent are written to.
+func TestSearchOnBranches(t *testing.T) {
+	r := startSearch(t, "")
+	r.assert("Person:a", "note", `"budget one"`)
+	r.assert("Person:b", "note", `"budget two"`, fmt.Sprintf(`"transient":true,"valid_until":%d`, int64(r.node.Now())+60_000))
+	r.post("/api/branches", `{"name":"draft"}`).status(http.StatusCreated)
+	same := func(when string) {
+		t.Helper()
+		for _, branch := range []string{"", "&branch=draft"} {
+			for _, more := range []string{"&status=all", "", "&as_of=" + fmt.Sprint(int64(r.node.Now()))} {
+				order := func(list []doc) string {
+					slices.SortFunc(list, func(a, b doc) int { return strings.Compare(a.text("id"), b.text("id")) })
+					return column(list, "id") + column(list, "status") + column(list, "object")
+				}
+				got := order(r.get(asks("budget note") + "&top_k=1000" + branch + more).hits())
+				want := order(r.get("/api/facts?predicate=note&limit=1000" + branch + more).status(http.StatusOK).list())
+				if got != want {
+					t.Errorf("%s, %s%s: found %s, and the facts are %s", when, branch, more, got, want)
+				}
+			}
+		}
+	}
+	same("at the fork")
+	r.post("/api/facts?branch=draft", `{"subject":"Person:a","predicate":"note","object":"budget three"}`).status(http.StatusCreated)
+	r.assert("Person:c", "note", `"budget four"`)
+	same("after writes to both")
+	r.node.Advance(2 * 60_000_000_000)
+	r.node.Sweep(t)
+	same("after the sweep")
+	r.post("/api/admin/purge?subject=Person:a&confirm=1", "").status(http.StatusOK)
+	same("after a purge")
+	r.get(asks("budget") + "&branch=nowhere").fails(http.StatusNotFound, "NotFound")
+}

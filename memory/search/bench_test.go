@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/internal/words"
@@ -165,11 +167,15 @@ func benchSearch(b *testing.B, n int, mode Mode, past bool) {
 	for i := range questions {
 		run(i)
 	}
-	i := 0
-	for b.Loop() {
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		before := time.Now()
 		run(i)
-		i++
+		took = append(took, time.Since(before))
 	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(x.size())/float64(n), "B/fact")
 }
 

@@ -23,13 +23,13 @@ func TestTopAgainstScoringEverything(t *testing.T) {
 	}
 	// A small vocabulary makes long lists, and many equal scores.
 	vocabulary := []string{"price", "cost", "budget", "doctor", "physician", "party", "office", "sales", "customer", "market", "team", "house"}
-	const n = 6_000
+	const n = 4_000
 	x := newIndex(fact.Scope{Tenant: "t"})
 	if err := x.build(t.Context(), skewed(n, vocabulary), math.MaxInt64); err != nil {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(3, 3))
-	for i := range 300 {
+	for i := range 150 {
 		q := randomQuery(rnd, x, vocabulary, n)
 		q.Words = table
 		got, err := x.search(t.Context(), q)
