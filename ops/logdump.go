@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
@@ -34,7 +35,7 @@ type LogDump struct {
 type LogEntry struct {
 	Index uint64 `json:"index"`
 	Term  uint64 `json:"term"`
-	// Kind is batch, tick, sweep, check, membership, or Raft's own word.
+	// Kind is batch, tick, sweep, check, membership, or Raft's own word: noop.
 	Kind       string        `json:"kind"`
 	ProposedAt *fact.Instant `json:"proposed_at,omitempty"`
 	Bytes      int           `json:"bytes"`
@@ -121,7 +122,7 @@ func (d *LogDump) entry(l *raft.Log) *LogEntry {
 		return e
 	}
 	if l.Type != raft.LogCommand {
-		e.Kind = l.Type.String()
+		e.Kind = strings.ToLower(strings.TrimPrefix(l.Type.String(), "Log"))
 		return e
 	}
 	got, err := entry.Decode(l.Data)

@@ -141,7 +141,7 @@ what that had and the backup has not. No node may run there.`,
 func restoreTable(t *table, r *ops.RestoreReport) {
 	t.row("data", r.Data)
 	t.row("node", r.NodeID)
-	t.row("new epoch", r.Epoch)
+	t.row("new epoch", r.Epoch+", for that of the backup below")
 	if r.SetAside != "" {
 		t.row("set aside", r.SetAside)
 	}

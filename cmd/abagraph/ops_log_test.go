@@ -51,7 +51,7 @@ func TestOBS01LogDump(t *testing.T) {
 		if strings.Contains(out, "marked") || strings.Count(full, "marked-object") != 1 || strings.Count(full, "Person:marked-subject") != 2 {
 			t.Errorf("the dump is\n%s\nwith facts\n%s", out, full)
 		}
-		for _, want := range []string{"membership", "tick", "batch", "write", "purge", "tenants", "acme"} {
+		for _, want := range []string{"membership", "noop", "tick", "batch", "write", "purge", "tenants", "acme"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %s in\n%s", want, out)
 			}

@@ -24,7 +24,7 @@ func TestOperateACluster(t *testing.T) {
 		return code == 0 && strings.Count(out, `"voter": true`) == 3 && strings.Count(out, `"lag": 0`) == 3
 	})
 	r.terminal = true
-	if out := r.ok("ops", "status"); !strings.Contains(out, "node-0 ") || !strings.Contains(out, "leader node-0, term ") || strings.Contains(out, "PROBLEM") {
+	if out := r.ok("ops", "status"); !strings.Contains(out, "node-0  leader") || !strings.Contains(out, "leader node-0, term ") || strings.Contains(out, "PROBLEM") {
 		t.Errorf("status shows\n%s", out)
 	}
 	if out := r.ok("ops", "peers", "list"); strings.Count(out, "yes") != 3 || !strings.Contains(out, cluster[2].peers) {
@@ -130,6 +130,10 @@ func TestOperateANodeAlone(t *testing.T) {
 		}
 	}
 	r.ok("ops", "snapshot")
+	// What lies in memory is backed up as well as what lies on disk.
+	if got := r.object("ops", "backup", r.home, "--check"); got["checked"].(map[string]any)["facts"] != float64(1) {
+		t.Errorf("backup %v", got)
+	}
 	p.stop()
 }
 
