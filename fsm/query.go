@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // selector decides whether a version of a fact belongs in an answer (C-20 to
@@ -243,11 +241,11 @@ func (r *reading) rows(status fact.Status) error {
 	if q.Predicate != "" {
 		prefix = r.space.line(q.Subject, q.Predicate, status)
 	}
-	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := r.v.over(prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
-	defer it.Close()
+	defer r.v.giveBack(it)
 	visit := func() error {
 		if err := r.step(); err != nil {
 			return err

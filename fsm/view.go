@@ -18,6 +18,7 @@ type View struct {
 	snap  *pebble.Snapshot
 	state state
 	once  sync.Once
+	spare spares
 
 	forksMu sync.Mutex
 	forks   map[space]*forks
@@ -52,7 +53,7 @@ func (m *Machine) View() (*View, error) {
 // Close releases the view.
 func (v *View) Close() {
 	v.once.Do(func() {
-		if err := v.snap.Close(); err != nil && v.m.options.Logger != nil {
+		if err := errors.Join(v.spare.closeAll(), v.snap.Close()); err != nil && v.m.options.Logger != nil {
 			v.m.options.Logger.Error("abagraph.store.view_error", "error", err.Error())
 		}
 		v.m.views.Done()

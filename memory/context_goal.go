@@ -10,10 +10,11 @@ import (
 
 	"abagraph/fact"
 	"abagraph/memory/packet"
+	"abagraph/memory/search"
 )
 
 // maxGoalHits is how many facts a packet takes from a search for its goal.
-const maxGoalHits = 32
+const maxGoalHits = 24
 
 // Where a request names no seed that exists, the subjects of the best hits are
 // taken for seeds: so many, out of so many hits.
@@ -82,41 +83,44 @@ func (b *briefing) judge() error {
 	if b.q.Goal == "" || len(b.candidates) == 0 {
 		return nil
 	}
-	facts := make([]fact.Fact, 0, len(b.candidates)+1)
-	for i := range b.candidates {
-		facts = append(facts, b.candidates[i].Fact)
-	}
-	nothing := make(map[string]float64)
-	for i := range b.candidates {
-		tenant := b.candidates[i].Fact.Tenant
-		if _, known := nothing[tenant]; !known {
-			nothing[tenant] = 0
-			facts = append(facts, fact.Fact{Tenant: tenant})
-		}
-	}
-	found, err := b.s.relevance(b.r, b.goal(), facts)
-	if err != nil {
-		return err
-	}
-	for i := len(b.candidates); i < len(found); i++ {
-		nothing[found[i].Fact.Tenant] = found[i].Score
-	}
-	found = found[:len(b.candidates)]
+	query := b.s.searchQuery(b.r, b.goal(), nil)
+	judges := make(map[string]*judge)
+	scores := make([]float64, len(b.candidates))
 	best := 0.0
-	for i := range found {
-		found[i].Score -= nothing[found[i].Fact.Tenant]
-		best = max(best, found[i].Score)
-	}
-	for i := range found {
-		c := &b.candidates[i]
-		c.Relevance = 0
-		if !(best > 0) || math.IsInf(best, 0) {
-			continue
+	for i := range b.candidates {
+		f := &b.candidates[i].Fact
+		j := judges[f.Tenant]
+		if j == nil {
+			scorer, err := b.s.indexes.Scorer(b.r.ctx, fact.Scope{Tenant: f.Tenant, Branch: b.r.scope.Branch}, b.r.view, query)
+			if err != nil {
+				return searchError(err)
+			}
+			j = &judge{Scorer: scorer}
+			j.nothing, _ = scorer.Score(&fact.Fact{})
+			judges[f.Tenant] = j
 		}
-		c.Relevance = int(min(max(found[i].Score/best, 0), 1) * packet.Unit)
-		c.Why = whyText(&found[i].Why)
+		score, why := j.Score(f)
+		if err := j.Err(); err != nil {
+			return searchError(err)
+		}
+		scores[i] = score - j.nothing
+		best = max(best, scores[i])
+		b.candidates[i].Why = whyText(&why)
+	}
+	for i := range scores {
+		b.candidates[i].Relevance = 0
+		if best > 0 && !math.IsInf(best, 0) {
+			b.candidates[i].Relevance = int(min(max(scores[i]/best, 0), 1) * packet.Unit)
+		}
 	}
 	return nil
+}
+
+// judge scores facts of one tenant, and knows what one without any word of the
+// goal scores.
+type judge struct {
+	*search.Scorer
+	nothing float64
 }
 
 // whyText names the terms that a fact's relevance comes from.
@@ -150,6 +154,7 @@ func (s *Service) beginContext(ctx context.Context, c Caller, q *ContextQuery, t
 	if q.Goal == "" {
 		return s.begin(ctx, c, q.Read, 0, trace)
 	}
+	s.askAhead(ctx, q.Goal)
 	s.askAhead(ctx, q.Goal)
 	return s.beginSearch(ctx, c, q.Read, trace)
 }

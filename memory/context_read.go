@@ -17,7 +17,7 @@ const (
 	maxSeedFacts      = 512 // of one seed, as subject
 	maxSeedMentions   = 128 // of one seed, as object
 	maxNeighbours     = 32  // that are walked to
-	maxNeighbourFacts = 32  // of one of them
+	maxNeighbourFacts = 16  // of one of them
 	maxLines          = 64  // of which the rest is read
 	maxLineFacts      = 256 // of one of them
 	maxRecent         = 8
@@ -278,9 +278,12 @@ func (b *briefing) recent() error {
 }
 
 // foremost lists the candidates in the order of what they can hope for.
-func (b *briefing) foremost() []packet.Candidate {
-	list := slices.Clone(b.candidates)
-	slices.SortStableFunc(list, func(a, c packet.Candidate) int { return cmp.Compare(c.Outlook(), a.Outlook()) })
+func (b *briefing) foremost() []int {
+	list, outlook := make([]int, len(b.candidates)), make([]int, len(b.candidates))
+	for i := range list {
+		list[i], outlook[i] = i, b.candidates[i].Outlook()
+	}
+	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(outlook[j], outlook[i]) })
 	return list
 }
 
@@ -289,7 +292,9 @@ func (b *briefing) foremost() []packet.Candidate {
 func (b *briefing) complete() error {
 	type line struct{ subject, predicate string }
 	done := map[line]bool{}
-	for _, c := range b.foremost() {
+	for _, i := range b.foremost() {
+		c := &b.candidates[i]
+		distance := max(c.Distance, packet.NextToSeed) // the others mention no seed themselves
 		at := line{c.Fact.Subject, c.Fact.Predicate}
 		if c.Fact.Status == fact.Candidate || b.known[at.subject] || done[at] {
 			continue
@@ -302,7 +307,7 @@ func (b *briefing) complete() error {
 		if err != nil {
 			return err
 		}
-		b.add(list, max(c.Distance, packet.NextToSeed)) // they mention no seed themselves
+		b.add(list, distance)
 	}
 	return nil
 }
@@ -359,6 +364,9 @@ func (b *briefing) request() *packet.Request {
 
 // finish puts what reading has to say in front of what assembling had to say.
 func (b *briefing) finish(p *packet.Packet) {
+	for _, w := range b.r.meta.Warnings {
+		b.warn("search", w)
+	}
 	p.Warnings = append(b.warnings, p.Warnings...)
 	p.Steps = append(b.steps, p.Steps...)
 	p.Tx = b.r.meta.Tx

@@ -174,35 +174,6 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 	return answer, nil
 }
 
-// relevance judges facts by how well they answer a question, as a search at the
-// same point of both times would: one score for each fact, in their order.
-func (s *Service) relevance(r *reading, q *SearchQuery, facts []fact.Fact) ([]Found, error) {
-	near, err := r.near(q.Seeds)
-	if err != nil {
-		return nil, err
-	}
-	query := s.searchQuery(r, q, near)
-	scorers := map[string]*search.Scorer{}
-	list := make([]Found, len(facts))
-	for i := range facts {
-		f := &facts[i]
-		scorer := scorers[f.Tenant]
-		if scorer == nil {
-			scope := fact.Scope{Tenant: f.Tenant, Branch: r.scope.Branch}
-			if scorer, err = s.indexes.Scorer(r.ctx, scope, r.view, query); err != nil {
-				return nil, searchError(err)
-			}
-			scorers[f.Tenant] = scorer
-		}
-		list[i].Fact = *f
-		list[i].Score, list[i].Why = scorer.Score(f)
-		if err := scorer.Err(); err != nil {
-			return nil, searchError(err)
-		}
-	}
-	return list, nil
-}
-
 // beginSearch opens a read once the indexes that it needs are built, so that no
 // view is held meanwhile.
 func (s *Service) beginSearch(ctx context.Context, c Caller, read Read, trace *Trace) (*reading, error) {

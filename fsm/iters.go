@@ -1,0 +1,67 @@
+package fsm
+
+import (
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// maxSpare is how many iterators a view keeps for its next reads.
+const maxSpare = 4
+
+// spares are iterators over a view's snapshot that are not in use. To move one to
+// another range costs a fraction of opening one, and a walk or a packet reads a
+// hundred ranges of one view.
+type spares struct {
+	mu     sync.Mutex
+	list   []*pebble.Iterator
+	closed bool
+}
+
+// over returns an iterator over a range. It must be given back.
+func (v *View) over(lower, upper []byte) (*pebble.Iterator, error) {
+	v.spare.mu.Lock()
+	var it *pebble.Iterator
+	if n := len(v.spare.list); n > 0 {
+		it = v.spare.list[n-1]
+		v.spare.list = v.spare.list[:n-1]
+	}
+	v.spare.mu.Unlock()
+	if it != nil {
+		it.SetBounds(lower, upper)
+		return it, nil
+	}
+	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, storageError("open an iterator", err)
+	}
+	return it, nil
+}
+
+// giveBack keeps an iterator for the next read, or closes it.
+func (v *View) giveBack(it *pebble.Iterator) {
+	v.spare.mu.Lock()
+	keep := !v.spare.closed && it.Error() == nil && len(v.spare.list) < maxSpare
+	if keep {
+		v.spare.list = append(v.spare.list, it)
+	}
+	v.spare.mu.Unlock()
+	if !keep {
+		_ = it.Close() // its error has been told to whoever read with it
+	}
+}
+
+// closeAll closes what is spare, for good.
+func (s *spares) closeAll() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	var first error
+	for _, it := range s.list {
+		if err := it.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	s.list = nil
+	return first
+}
