@@ -50,6 +50,7 @@ var parts = []part{
 	{"reads3", func(ctx context.Context, env Env) (report.Section, error) { return reads(ctx, env, 3) }},
 	{"micro", micro},
 	{"million", million},
+	{"recall", recallSection},
 }
 
 // Names lists the sections.
