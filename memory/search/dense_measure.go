@@ -1,0 +1,131 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+)
+
+// measure lists the candidates and tells the cosine of each. It works out what
+// cosines are on average, and how far they spread.
+func (s *denseSearch) measure(ctx context.Context, mode Mode) error {
+	if err := s.gather(ctx); err != nil {
+		return err
+	}
+	if err := s.compare(ctx); err != nil {
+		return err
+	}
+	if mode != Vector {
+		s.standardiseCosines()
+	}
+	return nil
+}
+
+// gather lists the documents that pass every filter.
+func (s *denseSearch) gather(ctx context.Context) error {
+	c := s.columns
+	take := func(i int, ord uint32) error {
+		if i%lookUp == lookUp-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.passes(ord) {
+			c.ords = append(c.ords, ord)
+		}
+		return nil
+	}
+	if s.only == nil {
+		for ord := range s.bound {
+			if err := take(int(ord), ord); err != nil {
+				return err
+			}
+		}
+		s.scanned = int(s.bound)
+		return nil
+	}
+	for i, ord := range s.only {
+		if ord >= s.bound {
+			break
+		}
+		if err := take(i, ord); err != nil {
+			return err
+		}
+	}
+	s.scanned = len(s.only)
+	return nil
+}
+
+// row returns where the vector of a document lies, as of the record time read.
+func (s *denseSearch) row(ord uint32) int32 {
+	d := s.x.dense
+	if int(ord) >= len(d.rows) {
+		return noRow
+	}
+	row := d.rows[ord]
+	if row != noRow && d.table.Tx(uint32(row)) > s.want.Tx {
+		return noRow
+	}
+	return row
+}
+
+// compare tells the cosine of every candidate or, where they are too many, a
+// guess at it. Large numbers are shared among a few goroutines.
+func (s *denseSearch) compare(ctx context.Context) error {
+	t, c := s.x.dense.table, s.columns
+	s.query = t.NewQuery(s.want.Vector)
+	s.guessed = !s.want.Exact && len(c.ords) > s.x.closely.exact && t.HasSigns()
+	c.cosines = slices.Grow(c.cosines, len(c.ords))[:len(c.ords)]
+	share := max(leastShare, (len(c.ords)+maxWorkers-1)/maxWorkers)
+	var others sync.WaitGroup
+	for from := share; from < len(c.ords); from += share {
+		others.Go(func() { s.compareSome(ctx, from, min(len(c.ords), from+share)) })
+	}
+	s.compareSome(ctx, 0, min(len(c.ords), share))
+	others.Wait()
+	for _, cosine := range c.cosines {
+		if cosine != cosine {
+			s.missing++
+		}
+	}
+	return ctx.Err()
+}
+
+// compareSome compares a part of the candidates, until the context ends.
+func (s *denseSearch) compareSome(ctx context.Context, from, to int) {
+	t, c := s.x.dense.table, s.columns
+	for i := from; i < to; i++ {
+		if i%lookUp == lookUp-1 && ctx.Err() != nil {
+			return
+		}
+		row := s.row(c.ords[i])
+		switch {
+		case row == noRow:
+			c.cosines[i] = math.NaN()
+		case s.guessed:
+			c.cosines[i] = t.Guess(s.query, uint32(row))
+		default:
+			c.cosines[i], _ = t.Near(s.query, uint32(row))
+		}
+	}
+}
+
+// standardiseCosines measures cosines in standard deviations from their mean over
+// the candidates, as the other parts of a fused score are.
+func (s *denseSearch) standardiseCosines() {
+	sum, squares, n := 0.0, 0.0, 0.0
+	for _, cosine := range s.columns.cosines {
+		if cosine == cosine {
+			sum += cosine
+			squares += float64(cosine * cosine)
+			n++
+		}
+	}
+	s.scale = 0
+	if n == 0 {
+		return
+	}
+	s.mean = sum / n
+	if spread := math.Sqrt(max(0, squares/n-float64(s.mean*s.mean))); spread > leastSpread {
+		s.scale = 1 / spread
+	}
+}
