@@ -54,7 +54,6 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			to++
 		}
 		a.chunk(logs[from:to], out[from:to])
-		a.seen.Store(logs[to-1].Index)
 		from = to
 	}
 	return out
@@ -70,6 +69,7 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 		}
 	}
 	results, err := a.apply(entries)
+	a.seen.Store(logs[len(logs)-1].Index) // before anyone hears of it
 	next := 0
 	for i, l := range logs {
 		switch {
