@@ -250,6 +250,28 @@ func TestHeavyWritesAreRefused(t *testing.T) {
 	}
 }
 
+// A write that would have to look at candidates of more than a batch is refused,
+// and one on another timeline is not.
+func TestHeavyCandidatesAreRefused(t *testing.T) {
+	l := newLarge(t)
+	const facts = 100 // of a mebibyte each
+	var groups [][]*fact.Request
+	for range facts {
+		a := l.fact("Book:1", "page")
+		a.Confidence = 0.1
+		groups = append(groups, []*fact.Request{request(fact.Write{Asserts: []fact.Assert{a}})})
+	}
+	l.entries(1000, groups...)
+	for predicate, refused := range map[string]bool{"page": true, "title": false} {
+		a := l.fact("Book:1", predicate)
+		a.Object = fact.TextObject("none")
+		got := l.write(2000, a)
+		if refused != (got.Err != nil && got.Err.Code == fact.TooLarge && !got.Wrote) {
+			t.Errorf("%s: %+v", predicate, got.Err)
+		}
+	}
+}
+
 // A sweep settles not more at once than an answer holds, and goes on after that.
 func TestHeavySweepGoesOn(t *testing.T) {
 	l := newLarge(t)

@@ -386,9 +386,12 @@ func (l *ledger) candidates(t *line) ([]*row, error) {
 	}
 	var found []*row
 	if !t.certain {
-		none := true
+		none, weight := true, 0
 		err := l.scan(t, fact.Candidate, fact.NoInstant, fact.Forever, func(f *fact.Fact) error {
 			none = false
+			if weight += f.Weight(); weight > fact.MaxTxBytes {
+				return errTooHeavy
+			}
 			if l.changed(t.key.space, f.ID) == nil {
 				found = append(found, l.newRow(t.key.space, f, f))
 			}

@@ -207,10 +207,13 @@ func (t *txn) active(subject, predicate string, at fact.Instant) ([]fact.Fact, e
 	return facts, nil
 }
 
+// distinctObjects returns the objects of facts, each where it comes first.
 func distinctObjects(facts []fact.Fact) []fact.Object {
 	var objects []fact.Object
+	met := make(map[string]bool, len(facts))
 	for i := range facts {
-		if !slices.ContainsFunc(objects, facts[i].Object.Equal) {
+		if name := facts[i].Object.Canonical(); !met[name] {
+			met[name] = true
 			objects = append(objects, facts[i].Object)
 		}
 	}
