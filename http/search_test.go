@@ -337,5 +337,5 @@ func TestSearchOnBranches(t *testing.T) {
 	same("after the sweep")
 	r.post("/api/admin/purge?subject=Person:a&confirm=1", "").status(http.StatusOK)
 	same("after a purge")
-	r.get(asks("budget") + "&branch=nowhere").fails(http.StatusNotFound, "NotFound")
+	r.get(asks("budget")+"&branch=nowhere").fails(http.StatusNotFound, "NotFound")
 }
