@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -218,6 +219,43 @@ func TestPacketOfAGoalAlone(t *testing.T) {
 	date := r.get("/api/context?goal=who+ran+nordlicht+on+1999-01-01&include_recent=0").status(200).object()
 	if len(date["facts"].([]any)) == 0 {
 		t.Errorf("a date in the goal moved the packet's time: %v", date)
+	}
+}
+
+// TestPacketsOfBranches: a packet of a branch holds what the branch has and what it
+// has from its parent, in whichever way it is named; the parent's shows nothing.
+func TestPacketsOfBranches(t *testing.T) {
+	r := start(t, "")
+	r.assert("Plan:x", "status", `"draft"`, `"valid_from":1000`)
+	r.assert("Plan:x", "owner", `"Person:ann"`, `"valid_from":1000`)
+	r.post("/api/branches", `{"name":"idea"}`).status(http.StatusCreated)
+	r.post("/api/facts?branch=idea", `{"subject":"Plan:x","predicate":"status","object":"bold","valid_from":2000}`).status(http.StatusCreated)
+	r.post("/api/facts?branch=idea", `{"subject":"Person:ann","predicate":"mood","object":"keen"}`).status(http.StatusCreated)
+	r.assert("Plan:x", "status", `"shelved"`, `"valid_from":3000`)
+	for ask, want := range map[string]string{
+		`{"seeds":["Plan:x"]}`:                                                     "Person:ann,shelved",
+		`{"seeds":["Plan:x"],"branch":"idea"}`:                                     "Person:ann,bold,keen",
+		`{"goal":"the bold plan of Plan:x","branch":"idea"}`:                       "Person:ann,bold,keen",
+		`{"branch":"idea"}`:                                                        "Person:ann,bold,keen",
+		`{"seeds":["Plan:x"],"branch":"idea","as_of":1500,"include_recent":false}`: "Person:ann,draft",
+	} {
+		packet := r.post("/api/context", ask).status(200).object()
+		var got []string
+		for _, f := range packet["facts"].([]any) {
+			got = append(got, doc(f.(map[string]any)).text("object"))
+		}
+		slices.Sort(got)
+		if strings.Join(got, ",") != want {
+			t.Errorf("%s: %v, want %s", ask, got, want)
+		}
+	}
+	if a, b := r.get("/api/context?seeds=Plan:x&branch=idea").status(200).Body, r.post("/api/context?branch=idea", `{"seeds":["Plan:x"]}`).status(200).Body; a != b {
+		t.Errorf("by query:\n%s\n%s", a, b)
+	}
+	r.post("/api/context?branch=idea", `{"branch":"idea"}`).fails(400, "SchemaInvalid")
+	p := r.post("/api/enrich?branch=idea", `{"facts":[{"subject":"Plan:x","predicate":"status","object":"bold"}]}`).status(200).object()
+	if len(p["conflicts"].([]any)) != 0 {
+		t.Errorf("enrich on the branch: %v", p)
 	}
 }
 

@@ -21,6 +21,9 @@ func (s *Server) enrich(c *call) error {
 		return err
 	}
 	q.Read = c.read()
+	if q.Branch, err = c.input.Branch(q.Branch); err != nil {
+		return err
+	}
 	if err := c.query.done(); err != nil {
 		return err
 	}

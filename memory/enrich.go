@@ -60,6 +60,7 @@ func (in *Input) Enrich(v jsonx.Value) (*EnrichQuery, error) {
 	}
 	label := source(f)
 	q.Mode = in.maskMode(f)
+	in.common(f)
 	if err := f.Done(); err != nil {
 		return nil, err
 	}
