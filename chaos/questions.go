@@ -67,7 +67,7 @@ func (q *Questions) next(r *rand.Rand) client.Call {
 	v := url.Values{"consistency": {"stale"}, "min_tx": {strconv.FormatUint(q.Tx, 10)}}
 	v.Set("tenant", q.Tenants[r.IntN(len(q.Tenants))])
 	call := client.Call{Method: http.MethodGet, Query: v}
-	switch k := r.IntN(14); {
+	switch k := r.IntN(16); {
 	case k < 6:
 		call.Path = "/api/facts"
 		q.filter(r, v)
@@ -83,6 +83,15 @@ func (q *Questions) next(r *rand.Rand) client.Call {
 		q.when(r, v)
 	case k == 11:
 		call.Path = "/api/stats"
+	case k == 12:
+		call.Path = "/api/factcheck"
+		q.when(r, v)
+	case k == 13:
+		call.Path = "/api/changes"
+		span := q.Until - q.From + 1
+		from := q.From + r.Int64N(span)
+		v.Set("from", strconv.FormatInt(from, 10))
+		v.Set("to", strconv.FormatInt(from+r.Int64N(q.Until-from+1), 10))
 	default:
 		call.Path = "/api/context"
 		q.brief(r, v)

@@ -78,6 +78,7 @@ func (w *world) suite(n *chaos.Node, name string) *chaos.Transcript {
 	s.retracts(id)
 	s.transacts()
 	s.tools()
+	s.checks()
 	s.badInput()
 	s.bodies()
 	s.retries()
