@@ -36,9 +36,13 @@ func (r *reading) newestFirst() error {
 // looks at; where there are more than it may hold, not all of them.
 func (r *reading) predicateLists() ([][]byte, error) {
 	var prefixes [][]byte
+	statuses := r.sel.statuses
+	if r.sel.past {
+		statuses = fact.AllStatuses // what it is now says nothing of what it was
+	}
 	err := eachPredicate(r.v.snap, r.space, "", func(name string) bool {
 		for status := fact.Active; status <= fact.Retracted; status++ {
-			if r.sel.statuses.Has(status) {
+			if statuses.Has(status) {
 				prefixes = append(prefixes, append(r.space.byPredicate(name), byte(status)))
 			}
 		}

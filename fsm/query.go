@@ -183,6 +183,7 @@ type reading struct {
 	space space
 	above []sheet // the layers that lie over it
 	into  *collector
+	taken int // facts that were taken in
 }
 
 // add takes in a fact that the filters accept, unless a layer above has it.
@@ -193,6 +194,7 @@ func (r *reading) add(f *fact.Fact) error {
 		}
 	}
 	r.into.add(f)
+	r.taken++
 	return nil
 }
 
@@ -207,12 +209,25 @@ func (r *reading) run() error {
 		return r.byEvents(sel.tx)
 	case narrow:
 		return r.byIndex()
-	case sel.past:
+	case sel.past && !r.near():
 		return r.everything()
 	case q.TxGtGiven:
 		return r.byEvents(r.v.state.Tx)
 	}
 	return r.newestFirst()
+}
+
+// maxNear is how many txs may lie between a state that is read and the present, for
+// its lists to be read from the newest on: each fact that was changed in between
+// costs a look at its versions.
+const maxNear = 4096
+
+// near reports whether the state at a tx is so little behind the present that a list
+// of it is best read from the newest fact on, as a live one is. A branch that was
+// forked lately reads its parent so.
+func (r *reading) near() bool {
+	sel := r.sel
+	return !sel.known && !sel.q.TxGtGiven && r.v.state.Tx-min(sel.tx, r.v.state.Tx) <= maxNear
 }
 
 // bySubject reads the rows of a subject, and of the past also its versions.
@@ -373,9 +388,11 @@ type ordered interface {
 	next() (tx uint64, id fact.ID, ok bool, err error)
 }
 
-// inOrder reads the facts of an order, and of the present stops when the page is
-// full.
+// inOrder reads the facts of an order, and stops when the page is full. Of a state
+// at a tx the rows that have changed since come first, in the order of the changes;
+// those that have not are in the order of that state.
 func (r *reading) inOrder(from ordered) error {
+	settled, pinned := 0, r.sel.past && !r.sel.known && !r.sel.q.TxGtGiven && r.into.visit == nil
 	for {
 		tx, id, ok, err := from.next()
 		if err != nil || !ok {
@@ -388,6 +405,10 @@ func (r *reading) inOrder(from ordered) error {
 			r.into.limitHit = true
 			return nil
 		}
+		if pinned && settled >= r.into.limit {
+			r.into.limitHit = true
+			return nil
+		}
 		f, err := readFact(r.v.snap, r.space, id)
 		if err != nil {
 			return err
@@ -395,8 +416,12 @@ func (r *reading) inOrder(from ordered) error {
 		if f == nil {
 			return fact.Errorf(fact.StorageCorruption, "an index names fact %s, which is not there", id)
 		}
+		before := r.taken
 		if err := r.consider(f); err != nil {
 			return err
+		}
+		if pinned && tx <= r.sel.tx {
+			settled += r.taken - before
 		}
 	}
 }

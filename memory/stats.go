@@ -8,7 +8,17 @@ import (
 )
 
 // Stats counts what the caller may see.
+//
+// Those of a branch are counted fact by fact; a few such looks at a time are enough.
 func (s *Service) Stats(ctx context.Context, c Caller, read Read, trace *Trace) (fact.Stats, Meta, error) {
+	if c.Scope(read.Branch).Branch != fact.MainBranch {
+		ctx, cancel := context.WithTimeout(ctx, s.timeout)
+		defer cancel()
+		if err := s.heavy.enter(ctx); err != nil {
+			return fact.Stats{}, Meta{}, err
+		}
+		defer s.heavy.leave()
+	}
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return fact.Stats{}, Meta{}, err
