@@ -232,6 +232,12 @@ func (r *reading) near() bool {
 
 // bySubject reads the rows of a subject, and of the past also its versions.
 func (r *reading) bySubject() error {
+	if r.space.branch != fact.MainBranch {
+		// Most subjects have nothing on a branch itself.
+		if there, err := has(r.v.snap, r.space.marker(r.sel.q.Subject)); !there || err != nil {
+			return err
+		}
+	}
 	if done, err := r.hot(); done || err != nil {
 		return err
 	}
