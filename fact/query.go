@@ -240,6 +240,7 @@ type Position struct {
 	Epoch      string  // changes when a backup is restored (C-35)
 	Digest     [32]byte
 	Purge      uint64 // the tx of the last purge; 0 = none
+	Expiry     uint64 // the tx of the last sweep that deleted a fact; 0 = none
 }
 
 // Level is how fresh a read must be (C-26).

@@ -32,13 +32,15 @@ type state struct {
 	// the tenants and keys.
 	Purge    uint64
 	Registry uint64
+	// Expiry is the tx of the last sweep that deleted a fact.
+	Expiry uint64
 	// MaxID is the greatest id that any fact was ever given: a greater one is
 	// new for certain.
 	MaxID fact.ID
 }
 
 func (s *state) position() fact.Position {
-	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.Clock, Epoch: s.Epoch, Digest: s.Digest, Purge: s.Purge}
+	return fact.Position{Index: s.Index, Term: s.Term, Tx: s.Tx, RecordedAt: s.Clock, Epoch: s.Epoch, Digest: s.Digest, Purge: s.Purge, Expiry: s.Expiry}
 }
 
 // loadState reads the state of a store; that of an empty store is zero.
@@ -61,7 +63,7 @@ func (s *state) save(b *pebble.Batch) error {
 // batch.
 func (s *state) append(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.Format))
-	for _, n := range [...]uint64{s.Index, s.Term, s.Tx, s.Purge, s.Registry} {
+	for _, n := range [...]uint64{s.Index, s.Term, s.Tx, s.Purge, s.Registry, s.Expiry} {
 		dst = binary.AppendUvarint(dst, n)
 	}
 	dst = binary.AppendVarint(dst, int64(s.Clock))
@@ -83,7 +85,7 @@ func decodeState(b []byte) (state, error) {
 		return s, fact.Errorf(fact.StorageCorruption, "the store has format %d; this program knows format %d only", format, storeFormat)
 	}
 	s.Format, b = int(format), b[n:]
-	for _, field := range [...]*uint64{&s.Index, &s.Term, &s.Tx, &s.Purge, &s.Registry} {
+	for _, field := range [...]*uint64{&s.Index, &s.Term, &s.Tx, &s.Purge, &s.Registry, &s.Expiry} {
 		if *field, n = binary.Uvarint(b); n <= 0 {
 			return s, bad
 		}

@@ -176,6 +176,7 @@ func (l *ledger) settleDue(rows []*row, now fact.Instant, report *SweepReport) e
 			return err
 		}
 		report.Removed++
+		l.state.Expiry = t.tx
 	}
 	t.extra = binary.AppendUvarint([]byte("sweep"), uint64(report.Removed))
 	return t.commit(txRecord{Kind: "sweep", Tenant: s.tenant, DeclaredKnownAt: fact.NoInstant})

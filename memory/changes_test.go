@@ -21,7 +21,7 @@ func TestChangesAgainstBruteForce(t *testing.T) {
 			seen := map[string]int{}
 			for range 8 {
 				w.live(15)
-				for range 24 {
+				for range 40 {
 					w.checkChanges(w.caller(), w.changes(), seen)
 				}
 			}
@@ -90,7 +90,7 @@ func (w *world) checkChanges(c memory.Caller, q *memory.ChangesQuery, seen map[s
 	from, to := w.states(q)
 	list := func(at fact.At) map[fact.ID]fact.Fact {
 		held := map[fact.ID]fact.Fact{}
-		for _, f := range w.Facts(&fact.Query{Scope: c.Scope(""), At: at, Subject: q.Subject, Predicate: q.Predicate, Objects: q.Objects, Limit: 1 << 30}) {
+		for _, f := range w.Facts(&fact.Query{Scope: c.Scope(q.Branch), At: at, Subject: q.Subject, Predicate: q.Predicate, Objects: q.Objects, Limit: 1 << 30}) {
 			held[f.Statement()] = f
 		}
 		return held
@@ -107,7 +107,7 @@ func (w *world) checkChanges(c memory.Caller, q *memory.ChangesQuery, seen map[s
 	}
 	for id, f := range was {
 		if _, both := is[id]; !both {
-			want = append(want, w.gone(f, to))
+			want = append(want, w.gone(q.Branch, f, to))
 		}
 	}
 	slices.Sort(want)
@@ -151,9 +151,9 @@ func (w *world) checkChanges(c memory.Caller, q *memory.ChangesQuery, seen map[s
 }
 
 // gone tells how the model sees a fact that no longer holds, and why.
-func (w *world) gone(f fact.Fact, at fact.At) string {
+func (w *world) gone(branch string, f fact.Fact, at fact.At) string {
 	at.AsOf = fact.NoInstant
-	now, _ := w.Fact(fact.Scope{Tenant: f.Tenant, Branch: fact.MainBranch}, f.ID, at)
+	now, _ := w.Fact(memory.Caller{Tenant: f.Tenant}.Scope(branch), f.ID, at)
 	why := "superseded"
 	switch {
 	case now == nil:

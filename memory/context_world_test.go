@@ -33,7 +33,7 @@ func (w *world) plainPacket(c memory.Caller, q *memory.ContextQuery, meta memory
 	if !at.AsOf.Given() {
 		at.AsOf = meta.Now
 	}
-	p.candidates = w.Facts(&fact.Query{Scope: c.Scope(""), At: at, StatusGiven: true, Statuses: fact.StatusSet(0).With(fact.Candidate), Limit: 1 << 30})
+	p.candidates = w.Facts(&fact.Query{Scope: c.Scope(q.Branch), At: at, StatusGiven: true, Statuses: fact.StatusSet(0).With(fact.Candidate), Limit: 1 << 30})
 	asked := q.Seeds
 	if q.Project != "" {
 		asked = append([]string{q.Project}, asked...)
@@ -217,6 +217,9 @@ func (w *world) checkContext() {
 		q.Project = pick(w, worldNames)
 	}
 	q.IncludeRecent = !w.oneIn(3)
+	if q.IncludeRecent {
+		q.Branch = "" // what a branch inherits has no place among its own events
+	}
 	got, meta, err := w.service.Context(w.Context(), c, q, nil)
 	if err != nil {
 		w.Fatalf("%+v: %v", q, err)

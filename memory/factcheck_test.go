@@ -119,7 +119,7 @@ func (w *world) plainFactcheck(c memory.Caller, q *memory.FactcheckQuery) []stri
 			t = at.KnownAt
 		}
 	}
-	base := fact.Query{Scope: c.Scope(""), At: at, Subject: q.Subject, Predicate: q.Predicate, Limit: 1 << 30}
+	base := fact.Query{Scope: c.Scope(q.Branch), At: at, Subject: q.Subject, Predicate: q.Predicate, Limit: 1 << 30}
 	holding := w.Facts(&base)
 	active, candidates := base, base
 	active.StatusGiven, active.Statuses, active.At.AsOf = true, fact.StatusSet(0).With(fact.Active), fact.NoInstant
@@ -211,7 +211,7 @@ func (w *world) plainIntegrity(c memory.Caller, q *memory.FactcheckQuery, at fac
 	for _, f := range holding {
 		count[[2]string{f.Tenant, f.Subject}]++
 		for _, e := range edges[f.Tenant] {
-			there := w.Facts(&fact.Query{Scope: fact.Scope{Tenant: f.Tenant, Branch: fact.MainBranch}, At: known, Subject: e.To,
+			there := w.Facts(&fact.Query{Scope: memory.Caller{Tenant: f.Tenant}.Scope(q.Branch), At: known, Subject: e.To,
 				StatusGiven: true, Statuses: fact.AllStatuses, Limit: 1})
 			if e.Fact.ID == f.ID && len(there) == 0 {
 				found[fmt.Sprint("dangling ", f.ID, " ", e.To)] = true

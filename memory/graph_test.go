@@ -24,7 +24,7 @@ type plainGraph struct {
 
 func (w *world) plainGraph(c memory.Caller, r memory.Read) *plainGraph {
 	at := w.at(r)
-	g := &plainGraph{facts: w.Facts(&fact.Query{Scope: c.Scope(""), At: at, Limit: 1 << 30})}
+	g := &plainGraph{facts: w.Facts(&fact.Query{Scope: c.Scope(r.Branch), At: at, Limit: 1 << 30})}
 	known := at
 	known.AsOf = fact.NoInstant
 	for _, f := range g.facts {
@@ -34,7 +34,7 @@ func (w *world) plainGraph(c memory.Caller, r memory.Read) *plainGraph {
 		to := norm.NFC.String(f.Object.Text)
 		_, _, ref := fact.SplitEntity(to)
 		subject := w.Facts(&fact.Query{
-			Scope: fact.Scope{Tenant: f.Tenant, Branch: fact.MainBranch}, At: known, Subject: to,
+			Scope: memory.Caller{Tenant: f.Tenant}.Scope(r.Branch), At: known, Subject: to,
 			StatusGiven: true, Statuses: fact.AllStatuses, Limit: 1,
 		})
 		if to != "" && fact.CheckName("object", to) == nil && (ref || len(subject) > 0) {

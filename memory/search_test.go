@@ -287,10 +287,10 @@ func (w *world) plainRanking(c memory.Caller, q *memory.SearchQuery, table *word
 	whole.AsOf = fact.NoInstant
 	var list []ranked
 	for _, tenant := range []string{"ta", "tb"} {
-		if scope := c.Scope(""); !scope.All && scope.Tenant != tenant {
+		if scope := c.Scope(q.Branch); !scope.All && scope.Tenant != tenant {
 			continue
 		}
-		scope := fact.Scope{Tenant: tenant, Branch: fact.MainBranch}
+		scope := memory.Caller{Tenant: tenant}.Scope(q.Branch)
 		corpus := w.Facts(&fact.Query{Scope: scope, At: whole, Statuses: fact.AllStatuses, StatusGiven: true, Limit: 1 << 30})
 		p := newPlainSearch(corpus, q.Question, q.Mode, table)
 		for _, f := range w.Facts(&fact.Query{Scope: scope, At: at, Subject: q.Subject, Predicate: q.Predicate, Statuses: q.Statuses,

@@ -27,7 +27,9 @@ func newDenseWorld(t *testing.T, seed uint64) *denseWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &denseWorld{newWorld(t, seed), p.Model(), p, map[fact.ID][]float32{}}
+	w := &denseWorld{newWorld(t, seed), p.Model(), p, map[fact.ID][]float32{}}
+	w.steps = math.MaxInt / 2 // it makes no branches
+	return w
 }
 
 func (w *denseWorld) embed(text string) []float32 {
@@ -78,10 +80,10 @@ func (w *denseWorld) plainVectors(c memory.Caller, q *memory.SearchQuery, asked 
 	whole := at
 	whole.AsOf = fact.NoInstant
 	for _, tenant := range []string{"ta", "tb"} {
-		if scope := c.Scope(""); !scope.All && scope.Tenant != tenant {
+		if scope := c.Scope(q.Branch); !scope.All && scope.Tenant != tenant {
 			continue
 		}
-		scope := fact.Scope{Tenant: tenant, Branch: fact.MainBranch}
+		scope := memory.Caller{Tenant: tenant}.Scope(q.Branch)
 		corpus := w.Facts(&fact.Query{Scope: scope, At: whole, Statuses: fact.AllStatuses, StatusGiven: true, Limit: 1 << 30})
 		p := newPlainSearch(corpus, q.Question, q.Mode, nil)
 		facts := w.Facts(&fact.Query{Scope: scope, At: at, Subject: q.Subject, Predicate: q.Predicate, Statuses: q.Statuses,

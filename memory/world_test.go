@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -28,6 +29,8 @@ type world struct {
 	clock   fact.Instant
 	first   fact.Instant
 	ids     map[string][]fact.ID
+	steps   int
+	forks   []string // the branches that each tenant has
 }
 
 var worldTenants = []string{"ta", "ta", "tb"}
@@ -141,9 +144,36 @@ func (w *world) write(req *fact.Request) {
 	}
 }
 
+// fork makes branches as time goes by, in each tenant: one, one upon it, and one of
+// a past.
+func (w *world) fork() {
+	w.Helper()
+	parent, made := map[int]string{20: fact.MainBranch, 45: "b0", 70: fact.MainBranch}[w.steps]
+	if w.steps++; !made {
+		return
+	}
+	c := &fact.BranchChange{Op: fact.BranchCreate, Name: fmt.Sprint("b", len(w.forks)), Parent: parent, AsOf: fact.NoInstant}
+	if len(w.forks) == 2 {
+		c.AsOf = min(w.instant(), w.clock)
+	}
+	for _, tenant := range []string{"ta", "tb"} {
+		w.write(&fact.Request{Tenant: tenant, Branch: fact.MainBranch, Branching: c})
+	}
+	w.forks = append(w.forks, c.Name)
+}
+
+// branch is main, or a branch that each tenant has.
+func (w *world) branch() string {
+	if len(w.forks) == 0 || w.oneIn(2) {
+		return fact.MainBranch
+	}
+	return pick(w, w.forks)
+}
+
 func (w *world) request() *fact.Request {
+	w.fork()
 	req := &fact.Request{
-		Tenant: pick(w, worldTenants), Branch: fact.MainBranch, Threshold: fact.DefaultThreshold, Write: &fact.Write{},
+		Tenant: pick(w, worldTenants), Branch: w.branch(), Threshold: fact.DefaultThreshold, Write: &fact.Write{},
 	}
 	if known := w.ids[req.Tenant]; len(known) > 0 && w.oneIn(6) {
 		req.Write.Retracts = []fact.Retract{{ID: pick(w, known), KnownAt: fact.NoInstant}}
@@ -209,6 +239,7 @@ func (w *world) caller() memory.Caller {
 // read is a random point on both axes.
 func (w *world) read() memory.Read {
 	r := memory.NewRead()
+	r.Branch = w.branch()
 	switch w.rnd.IntN(4) {
 	case 0:
 		r.Pinned, r.Tx = true, w.rnd.Uint64N(w.Tx()+1)

@@ -39,7 +39,8 @@ func (x *Index) build(ctx context.Context, from Source, most int64) error {
 	x.continues, x.dense, x.noRoom = y.continues, nil, fact.Model{}
 	x.denseBytes.Store(0)
 	x.counting = counter{}
-	x.epoch, x.tx, x.purge, x.built = at.Epoch, at.Tx, at.Purge, true
+	x.epoch, x.tx, x.purge, x.lapse, x.built = at.Epoch, at.Tx, at.Purge, at.Expiry, true
+	x.mortal = y.mortal
 	return nil
 }
 

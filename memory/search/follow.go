@@ -57,6 +57,9 @@ func (x *Index) follow(ctx context.Context, from Source) error {
 	if err := x.purged(ctx, from, at); err != nil {
 		return err
 	}
+	if err := x.lapsed(ctx, from, at); err != nil {
+		return err
+	}
 	for !x.ready(at) {
 		if err := x.step(ctx, from, at); err != nil {
 			return err
@@ -200,6 +203,33 @@ func (x *Index) purged(ctx context.Context, from Source, at fact.Position) error
 	defer x.mu.Unlock()
 	x.remove(lost)
 	x.purge = at.Purge
+	return nil
+}
+
+// lapsed drops the facts that a branch has lost because they expired where it
+// inherits them from.
+func (x *Index) lapsed(ctx context.Context, from Source, at fact.Position) error {
+	if x.scope.Branch == fact.MainBranch || at.Expiry <= x.lapse {
+		return nil
+	}
+	var ords []uint32
+	for id := range x.mortal {
+		if ord, there := x.byID[id]; there {
+			ords = append(ords, ord)
+		}
+	}
+	slices.Sort(ords)
+	lost, err := x.check(ctx, from, ords, nil)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, ord := range lost {
+		delete(x.mortal, x.ids[ord])
+	}
+	x.remove(lost)
+	x.lapse = at.Expiry
 	return nil
 }
 

@@ -32,7 +32,12 @@ type Index struct {
 	epoch string
 	tx    uint64 // through which events were followed
 	purge uint64 // the last purge that was carried out here
-	built bool
+	// On a branch the facts that it inherits expire where they lie, which no event
+	// of the branch tells: lapse is the last sweep that was looked at, mortal the
+	// facts that may expire.
+	lapse  uint64
+	mortal map[fact.ID]bool
+	built  bool
 
 	docs       []doc
 	ids        []fact.ID
@@ -93,7 +98,8 @@ func newIndex(scope fact.Scope) *Index {
 
 // reset forgets everything.
 func (x *Index) reset() {
-	x.epoch, x.tx, x.purge, x.built = "", 0, 0, false
+	x.epoch, x.tx, x.purge, x.lapse, x.built = "", 0, 0, 0, false
+	x.mortal = make(map[fact.ID]bool)
 	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.past = nil, nil, nil, nil, nil, nil, nil
 	x.byID, x.continues, x.dense = make(map[fact.ID]uint32), make(map[fact.ID]fact.ID), nil
 	x.noRoom = fact.Model{}
@@ -152,6 +158,10 @@ func (x *Index) put(ord uint32, f *fact.Fact, known fact.Instant) {
 	x.ids[ord], x.lengths[ord], x.knowns[ord], x.byID[f.ID] = f.ID, length, known, ord
 	if !f.Continues.IsZero() {
 		x.continues[f.ID] = f.Continues
+		x.bytes += 2 * rowBytes
+	}
+	if x.scope.Branch != fact.MainBranch && f.Transient && f.StatedUntil != fact.Forever {
+		x.mortal[f.ID] = true
 		x.bytes += 2 * rowBytes
 	}
 	d := &x.docs[ord]
