@@ -134,26 +134,20 @@ func answered(text []byte) *mcpsdk.CallToolResult {
 // part that is a prompt, markup stays: it is the prompt's own.
 func inert(b []byte, prompt [2]int) []byte {
 	out := make([]byte, 0, len(b)+len(b)/16)
+	start := 0
 	for i := 0; i < len(b); {
-		c := b[i]
-		if c < utf8.RuneSelf {
-			i++
-			if mark := c == '<' || c == '>' || c == '`'; c == 0x7f || mark && (i <= prompt[0] || i > prompt[1]) {
-				out = appendUnicode(out, rune(c))
-			} else {
-				out = append(out, c)
-			}
-			continue
+		r, size := rune(b[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(b[i:])
 		}
-		r, size := utf8.DecodeRune(b[i:])
-		if hidden(r) {
-			out = appendUnicode(out, r)
-		} else {
-			out = append(out, b[i:i+size]...)
+		mark := r == '<' || r == '>' || r == '`'
+		if mark && (i < prompt[0] || i >= prompt[1]) || r >= 0x7f && hidden(r) {
+			out = appendUnicode(append(out, b[start:i]...), r)
+			start = i + size
 		}
 		i += size
 	}
-	return out
+	return append(out, b[start:]...)
 }
 
 // hidden reports whether a character has no shape of its own on the page: what
