@@ -6,14 +6,9 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"abagraph/fact"
+	"abagraph/ingest"
 	"abagraph/internal/jsonx"
 )
-
-// maxDigest is the most facts of one digest.
-const maxDigest = 500
-
-// progressStep is after how many facts a digest tells how far it is.
-const progressStep = 50
 
 func digestTool() tool {
 	return tool{
@@ -24,121 +19,80 @@ func digestTool() tool {
 			newSubject+`,`+newPredicate+`,`+newObject+`,`+newSource+`,`+newConfidence+`,`+newCoexist+`,`+newFrom+`,`+newUntil+`,`+newProperties+
 			`},"required":["subject","predicate","object"],"additionalProperties":false}},`+inNamespace+`,`+
 			`"source":{"type":"string","maxLength":1024,"description":"Source of the facts that name none themselves"},`+inBranch),
-		output: result(`"written":{"type":"integer"},"written_ids":` + texts + `,"superseded":{"type":"integer","description":"Facts that these ended"},` +
-			`"candidates":{"type":"integer","description":"Facts among the written ones that are not sure enough to hold"},` +
+		output: result(`"written":{"type":"integer","description":"Facts that are new and hold"},"written_ids":` + texts + `,"superseded":{"type":"integer","description":"Facts that these ended"},` +
+			`"candidates":{"type":"integer","description":"Facts that are not sure enough to hold, and are kept apart"},"candidate_ids":` + texts + `,` +
 			`"duplicates":{"type":"integer","description":"Facts that were known already"},` +
 			`"entities":` + texts + `,"pii_masked":{"type":"integer","description":"Personal data that was masked"},` + outEnd),
 	}
 }
 
-// digest writes many facts in one transaction.
+// digest writes many facts in one transaction. Where there are facts, content is
+// passed over; without them its links are what is written.
 func (c *call) digest() error {
-	o := c.write()
-	c.require("facts")
-	items := c.args.Array("facts")
-	source, sourced := c.args.Text("source")
-	if sourced {
-		if err := fact.CheckSource("source", source); err != nil {
-			c.args.Fail(err)
-		}
+	facts, given := c.args.Get("facts")
+	if _, other := c.args.Get("content"); !given && !other {
+		return fact.Invalid("facts", "is required")
 	}
-	if err := c.done(); err != nil {
+	if err := objectsThere(facts); err != nil {
 		return err
 	}
-	if len(items) == 0 || len(items) > maxDigest {
-		return fact.Invalid("facts", "must have 1 to "+strconv.Itoa(maxDigest)+" entries, not "+strconv.Itoa(len(items)))
-	}
-	w, err := c.batch(items)
+	c.progress(0, len(facts.Kids), "read")
+	d, err := ingest.Read(&c.input, without(c.value, "namespace"))
 	if err != nil {
 		return err
 	}
-	if o.Branch, err = c.input.Branch(o.Branch); err != nil {
+	if err := c.args.Err(); err != nil {
 		return err
 	}
-	for i := range w.Asserts {
-		if w.Asserts[i].Source == nil && sourced {
-			w.Asserts[i].Source = &source
-		}
+	o := c.write()
+	if o.Branch, err = c.input.Branch(""); err != nil {
+		return err
 	}
-	result, err := c.server.memory.Transact(c.ctx, c.caller, o, w, nil)
+	r, result, err := ingest.Run(c.ctx, c.server.memory, c.caller, o, d, nil)
 	c.wrote(result)
 	if err != nil {
 		return err
 	}
-	c.progress(len(items), len(items), "written")
-	c.digested(result)
+	c.progress(len(r.Items), len(r.Items), "written")
+	c.server.logger.Info("abagraph.digest", "mode", "mcp", "records", len(r.Items), "written", r.Counts[ingest.Written],
+		"candidates", r.Counts[ingest.Candidate], "superseded", len(r.Superseded), "pii_masked", r.Masked, "tenant", c.caller.Tenant)
+	c.digested(r)
 	return nil
 }
 
-// batch reads the facts, telling how far it is.
-func (c *call) batch(items []jsonx.Value) (*fact.Write, error) {
-	w := &fact.Write{Asserts: make([]fact.Assert, 0, len(items))}
-	for i := range items {
-		path := jsonx.Index("facts", i)
-		if _, ok := items[i].Field("object"); !ok && items[i].Kind == jsonx.Object {
-			return nil, fact.Invalid(path+".object", "is required")
-		}
-		a, err := c.input.Assert(items[i], path, false)
-		if err != nil {
-			return nil, err
-		}
-		w.Asserts = append(w.Asserts, a)
-		if i%progressStep == 0 {
-			c.progress(i, len(items), "read")
+// objectsThere refuses facts that say nothing of their object.
+func objectsThere(facts jsonx.Value) error {
+	for i := range facts.Kids {
+		if _, ok := facts.Kids[i].Field("object"); !ok && facts.Kids[i].Kind == jsonx.Object {
+			return fact.Invalid(jsonx.Index("facts", i)+".object", "is required")
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // digested appends what became of the facts.
-func (c *call) digested(r *fact.Result) {
-	var ids []fact.ID
-	superseded, candidates, duplicates := 0, 0, 0
-	for i := range r.Asserts {
-		done := &r.Asserts[i]
-		superseded += len(done.Superseded)
-		if done.Duplicate {
-			duplicates++
-			continue
-		}
-		ids = append(ids, done.Fact.ID)
-		if done.Fact.Status == fact.Candidate {
-			candidates++
-		}
-	}
-	c.b = append(c.b, `{"written":`...)
-	c.b = strconv.AppendInt(c.b, int64(len(ids)), 10)
-	c.b = append(c.b, `,"written_ids":`...)
-	c.b = jsonx.AppendIDs(c.b, ids)
-	c.number("superseded", superseded)
-	c.number("candidates", candidates)
-	c.number("duplicates", duplicates)
-	c.b = append(c.b, `,"entities":`...)
-	c.b = jsonx.AppendStrings(c.b, mentioned(r))
-	c.number("pii_masked", 0)
-}
-
-// mentioned lists the entities of the facts, each once, in the order in which
-// they occur.
-func mentioned(r *fact.Result) []string {
-	list := []string{}
-	seen := map[string]bool{}
-	add := func(name string) {
-		if !seen[name] {
-			seen[name] = true
-			list = append(list, name)
-		}
-	}
-	for i := range r.Asserts {
-		f := &r.Asserts[i].Fact
-		add(f.Subject)
-		if f.Object.Kind == fact.Text {
-			if _, _, ok := fact.SplitEntity(f.Object.Text); ok {
-				add(f.Object.Text)
+func (c *call) digested(r *ingest.Receipt) {
+	ids := func(outcome ingest.Outcome) []fact.ID {
+		var list []fact.ID
+		for i := range r.Items {
+			if r.Items[i].Outcome == outcome {
+				list = append(list, r.Items[i].Fact.ID)
 			}
 		}
+		return list
 	}
-	return list
+	c.b = append(c.b, `{"written":`...)
+	c.b = strconv.AppendInt(c.b, int64(r.Counts[ingest.Written]), 10)
+	c.b = append(c.b, `,"written_ids":`...)
+	c.b = jsonx.AppendIDs(c.b, ids(ingest.Written))
+	c.number("superseded", len(r.Superseded))
+	c.number("candidates", r.Counts[ingest.Candidate])
+	c.b = append(c.b, `,"candidate_ids":`...)
+	c.b = jsonx.AppendIDs(c.b, ids(ingest.Candidate))
+	c.number("duplicates", r.Counts[ingest.Duplicate])
+	c.b = append(c.b, `,"entities":`...)
+	c.b = jsonx.AppendStrings(c.b, r.Entities)
+	c.number("pii_masked", r.Masked)
 }
 
 // progress tells a client that asked for it how far a call is.
