@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"abagraph/internal/words"
@@ -338,4 +339,40 @@ func TestSearchOnBranches(t *testing.T) {
 	r.post("/api/admin/purge?subject=Person:a&confirm=1", "").status(http.StatusOK)
 	same("after a purge")
 	r.get(asks("budget")+"&branch=nowhere").fails(http.StatusNotFound, "NotFound")
+}
+
+// TestSearchFindsWhatWasJustWritten: while others write, sweep and purge, each
+// write is found by the search after it, and no hit is told twice.
+func TestSearchFindsWhatWasJustWritten(t *testing.T) {
+	r := startSearch(t, "")
+	var group sync.WaitGroup
+	for w := range 4 {
+		group.Go(func() {
+			for i := range 25 {
+				word := fmt.Sprintf("token%dx%d", w, i)
+				made := r.do(http.MethodPost, "/api/facts", fmt.Sprintf(`{"subject":"Writer:%d-%d","predicate":"wrote","object":"the %s shared"}`, w, i%5, word))
+				if made.Status != http.StatusCreated {
+					t.Errorf("write %s: %s", word, made.Body)
+					return
+				}
+				if got := r.get(asks(word) + "&top_k=1"); got.Status != http.StatusOK || !strings.Contains(got.Body, word+" shared") {
+					t.Errorf("%s is not found: %s", word, got.Body)
+				}
+				if got := r.get(asks("shared") + "&top_k=1000&status=all"); got.Status == http.StatusOK {
+					seen := map[string]bool{}
+					for _, d := range got.hits() {
+						if id := d.text("id"); seen[id] {
+							t.Errorf("%s is told twice", id)
+						} else {
+							seen[id] = true
+						}
+					}
+				}
+				if i%10 == 9 {
+					r.post(fmt.Sprintf("/api/admin/purge?subject=Writer:%d-%d&confirm=1", w, i%5), "")
+				}
+			}
+		})
+	}
+	group.Wait()
 }

@@ -106,15 +106,29 @@ func (t *Table) Cosine(a, b string) (cosine float64, ok bool) {
 }
 
 func (t *Table) cosine(i, j int) float64 {
-	a, b := t.vectors[i*t.dim:(i+1)*t.dim], t.vectors[j*t.dim:(j+1)*t.dim]
-	sum := int32(0)
-	for k := range a {
-		sum += int32(a[k]) * int32(b[k])
-	}
 	if t.norms[i] == 0 || t.norms[j] == 0 {
 		return 0
 	}
-	return float64(sum) / (t.norms[i] * t.norms[j])
+	return float64(dot(t.vectors[i*t.dim:(i+1)*t.dim], t.vectors[j*t.dim:(j+1)*t.dim])) / (t.norms[i] * t.norms[j])
+}
+
+// dot is the inner product of two vectors of one length. Four sums side by side
+// keep the processor busy; whole numbers come out the same in any order.
+func dot(a, b []int8) int32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 int32
+	n := len(a) &^ 3
+	for k := 0; k < n; k += 4 {
+		x, y := a[k:k+4:k+4], b[k:k+4:k+4]
+		s0 += int32(x[0]) * int32(y[0])
+		s1 += int32(x[1]) * int32(y[1])
+		s2 += int32(x[2]) * int32(y[2])
+		s3 += int32(x[3]) * int32(y[3])
+	}
+	for k := n; k < len(a); k++ {
+		s0 += int32(a[k]) * int32(b[k])
+	}
+	return s0 + s1 + s2 + s3
 }
 
 // Neighbours returns the words nearest to a word, the nearest first, itself left

@@ -95,3 +95,13 @@ func TestADamagedTableIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkNearest(b *testing.B) {
+	table, err := Load()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		table.nearest(i % table.Len())
+	}
+}
