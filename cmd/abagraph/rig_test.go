@@ -14,6 +14,7 @@ import (
 
 	httpd "abagraph/http"
 	"abagraph/internal/onenode"
+	"abagraph/internal/words"
 	"abagraph/memory"
 )
 
@@ -39,8 +40,12 @@ func serving(t *testing.T, key string) *rig {
 	t.Helper()
 	r := shell(t)
 	r.node = onenode.Start(t)
+	table, err := words.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := httpd.NewServer(httpd.Config{
-		Bind: "127.0.0.1:0", Memory: r.node.Service(t, memory.Options{AdminKey: key}),
+		Bind: "127.0.0.1:0", Memory: r.node.Service(t, memory.Options{AdminKey: key, Words: table}),
 		Logger: slog.New(slog.DiscardHandler), Version: version,
 	})
 	if err != nil {
