@@ -251,17 +251,26 @@ func (n *Node) tellRole(ctx context.Context, member raft.Server, reader bool) er
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, changeLimit)
-	defer cancel()
-	v, out, err := n.calls.call(ctx, string(member.Address), streamControl, methodRole, payload)
-	switch {
-	case err != nil:
-		return fact.Errorf(fact.Conflict, "%s does not answer: it has to be told itself; a member that is gone for good is removed", member.ID)
-	case v == verdictFailed:
-		return decodeFailure(out)
+	// The connection may just have broken, with the last change of the leader.
+	until := time.Now().Add(roleLimit)
+	for {
+		asked, cancel := context.WithTimeout(ctx, roleLimit)
+		v, out, err := n.calls.call(asked, string(member.Address), streamControl, methodRole, payload)
+		cancel()
+		switch {
+		case err == nil && v == verdictFailed:
+			return decodeFailure(out)
+		case err == nil:
+			return nil
+		case ctx.Err() != nil || time.Now().After(until):
+			return fact.Errorf(fact.Conflict, "%s does not answer: it has to be told itself; a member that is gone for good is removed", member.ID)
+		}
+		pause(ctx, redialWait)
 	}
-	return nil
 }
+
+// roleLimit is how long a member may take to keep its role.
+const roleLimit = 3 * time.Second
 
 func (n *Node) serveRole(payload []byte) ([]byte, error) {
 	var request roleRequest
