@@ -275,7 +275,7 @@ func (s *Service) embedBatch(ctx context.Context, branch string, list []lacking)
 	var requests []*fact.Request
 	unusable := uint64(0)
 	for i, v := range vectors {
-		if len(v) != m.Dim {
+		if !usable(m, v) {
 			unusable++
 			continue
 		}

@@ -53,6 +53,26 @@ func (e *embedding) set(o Options) {
 	e.job.wake = make(chan struct{}, 1)
 }
 
+// limited bounds what is waited for vectors: by the provider's own limit, and by half
+// of the time that is left, so that the other half is there for what they are for.
+func (e *embedding) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := e.limit
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end)/2)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// usable tells a unit vector of a model from anything else.
+func usable(m fact.Model, v []float32) bool {
+	const slack = 1e-3
+	if len(v) != m.Dim {
+		return false
+	}
+	length := fact.Dot(v, v)
+	return length > 1-slack && length < 1+slack
+}
+
 // EmbedText is the text of a fact that its vector stands for: subject, predicate,
 // object and source.
 func EmbedText(subject, predicate string, object fact.Object, source *string) string {
@@ -99,14 +119,14 @@ func (s *Service) embedWrite(ctx context.Context, w *fact.Write, trace *Trace) (
 	}
 	m := s.embed.from.Model()
 	texts = texts[:min(len(texts), max(1, maxWriteVectors/(4*m.Dim)))]
-	ctx, cancel := context.WithTimeout(ctx, s.embed.limit)
+	ctx, cancel := s.embed.limited(ctx)
 	defer cancel()
 	vectors, err := s.embed.from.Embed(ctx, texts)
 	w.Model = m
 	got := 0
 	for i := range w.Asserts {
 		w.Asserts[i].Vector = nil
-		if i < len(vectors) && len(vectors[i]) == m.Dim {
+		if i < len(vectors) && usable(m, vectors[i]) {
 			w.Asserts[i].Vector = vectors[i]
 			got++
 		}
@@ -114,11 +134,14 @@ func (s *Service) embedWrite(ctx context.Context, w *fact.Write, trace *Trace) (
 	trace.Step("embed", m.Name)
 	trace.Int("embedded", got)
 	missing := len(w.Asserts) - got
-	switch {
-	case missing == 0:
+	if missing == 0 {
 		return ""
-	case err == nil:
-		return fmt.Sprintf("%d of %d facts are stored without a vector, because one write carries at most %d MiB of them; they will be embedded later", missing, len(w.Asserts), maxWriteVectors>>20)
+	}
+	if err == nil {
+		err = errors.New("the embedding provider answered no usable vector")
+		if len(texts) < len(w.Asserts) {
+			err = fmt.Errorf("one write carries at most %d MiB of them", maxWriteVectors>>20)
+		}
 	}
 	return fmt.Sprintf("%d of %d facts are stored without a vector, because %v; they will be embedded later", missing, len(w.Asserts), err)
 }
@@ -136,13 +159,13 @@ func (s *Service) embedQuestion(ctx context.Context, text string) ([]float32, er
 	if v := s.embed.questions.get(text); v != nil {
 		return v, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.embed.limit)
+	ctx, cancel := s.embed.limited(ctx)
 	defer cancel()
 	vectors, err := s.embed.from.Embed(ctx, []string{text})
 	if err != nil {
 		return nil, err
 	}
-	if len(vectors) != 1 || len(vectors[0]) != s.embed.from.Model().Dim {
+	if len(vectors) != 1 || !usable(s.embed.from.Model(), vectors[0]) {
 		return nil, errors.New("the embedding provider answered no vector")
 	}
 	s.embed.questions.put(text, vectors[0])

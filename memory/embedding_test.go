@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -148,6 +149,11 @@ func TestSRC02NoWriteIsLost(t *testing.T) {
 		{"down", p.down, 3, "3 of 3 facts are stored without a vector, because it is down"},
 		{"too few", func(texts []string) ([][]float32, error) { return good(texts)[:1], errors.New("it is short") }, 2, "2 of 3 facts"},
 		{"none and no error", func([]string) ([][]float32, error) { return nil, nil }, 3, "3 of 3 facts"},
+		{"not a number", func(texts []string) ([][]float32, error) {
+			list := good(texts)
+			list[0][0], list[1] = float32(math.NaN()), make([]float32, 8)
+			return list, nil
+		}, 2, "2 of 3 facts are stored without a vector, because the embedding provider answered no usable vector"},
 		{"wrong dimension", func(texts []string) ([][]float32, error) {
 			return [][]float32{{1}, {1}, {1}}, errors.New("it is wrong")
 		}, 3, "it is wrong"},
@@ -178,6 +184,17 @@ func TestSRC02NoWriteIsLost(t *testing.T) {
 func TestSlowProviderDelaysAWriteByItsLimit(t *testing.T) {
 	w := &embedWorld{T: t, node: onenode.Start(t)}
 	w.with(slow{newProvider(t, 8)})
+	if said := w.write("ta", batch(0, 1)); !strings.Contains(said, context.DeadlineExceeded.Error()) {
+		t.Fatalf("the answer warns %q", said)
+	}
+	w.wants("ta", 1, 1)
+}
+
+// TestSlowProviderLeavesTimeForTheWrite: also one that may take longer than a write
+// does not use up the write's own time.
+func TestSlowProviderLeavesTimeForTheWrite(t *testing.T) {
+	w := &embedWorld{T: t, node: onenode.Start(t)}
+	w.service = w.node.Service(t, memory.Options{Embedder: slow{newProvider(t, 8)}, EmbedTimeout: time.Hour, Timeout: 400 * time.Millisecond})
 	if said := w.write("ta", batch(0, 1)); !strings.Contains(said, context.DeadlineExceeded.Error()) {
 		t.Fatalf("the answer warns %q", said)
 	}
