@@ -22,7 +22,7 @@ const (
 func recallTool() tool {
 	return tool{
 		name: "recall", title: "Recall facts", role: fact.RoleRead, facts: true, run: (*call).recall,
-		description: "Look facts up in one of three ways. mode=semantic answers a question in words: use it when you do not know the entity or the relation. " +
+		description: "Look facts up in one of three ways. mode=semantic answers a question in words: use it when you do not know the entity or the relation; a date in the question is searched at that date. " +
 			"mode=pattern filters by subject, predicate and object: use it when you know the entity or the relation. " +
 			"mode=walk follows relations from the entity start: use it to see what surrounds an entity. " +
 			"Answers with what holds now; for the past use recall_as_of, to prepare a whole task use build_context.",
@@ -37,6 +37,7 @@ func recallTool() tool {
 			inLimit+`,`+inAsOf+`,`+inKnownAt+`,`+inTx+`,`+inBranch),
 		output: result(`"mode":{"type":"string"},"count":{"type":"integer"},"facts":` + foundItems + `,` +
 			`"limited":{"type":"boolean","description":"true where there are more facts than these"},` +
+			`"time":{"type":"object","properties":{"text":{"type":"string"},"as_of":{"type":"integer"},"from":{"type":"integer"},"until":{"type":"integer"}},"required":["text"],"description":"semantic: the time that the question names, and that the facts are of"},` +
 			`"as_of":{"type":"integer"},"known_at":{"type":"integer"},` + outNotice + outEnd),
 	}
 }
@@ -81,7 +82,26 @@ func (c *call) recallSemantic(read memory.Read, limit int, least float64) error 
 		facts[i], c.scores[i] = found.Hits[i].Fact, found.Hits[i].Score
 	}
 	c.recalled("semantic", read, facts, limit, false)
+	if found.Time != nil {
+		c.named(found.Time)
+	}
 	return nil
+}
+
+// named appends the time that the question named, and that was searched.
+func (c *call) named(t *memory.SearchTime) {
+	c.b = append(c.b, `,"time":{"text":`...)
+	c.b = jsonx.AppendString(c.b, t.Text)
+	c.time("as_of", t.AsOf)
+	if !t.AsOf.Given() {
+		if t.From != fact.MinInstant {
+			c.time("from", t.From)
+		}
+		if t.Until != fact.Forever {
+			c.time("until", t.Until)
+		}
+	}
+	c.b = append(c.b, '}')
 }
 
 // recallPattern lists what matches, the surest first and, among equally sure

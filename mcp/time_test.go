@@ -116,3 +116,24 @@ func TestBothTimesOverMCP(t *testing.T) {
 	r.tool("recall_as_of", `{"namespace":"acme","as_of":5,"tx":99}`).fails(fact.SchemaInvalid)
 	r.tool("recall_as_of", `{"namespace":"acme","as_of":5,"tx":1,"known_at":5}`).fails(fact.SchemaInvalid)
 }
+
+// TestATimeInTheQuestion: a question that names a time is answered of that time,
+// and the answer says so.
+func TestATimeInTheQuestion(t *testing.T) {
+	r := start(t, "", mcp.Full)
+	r.tool("remember", `{"namespace":"acme","subject":"Project:atlas","predicate":"lead","object":"Person:alice","valid_from":1546300800000}`).ok()
+	r.tool("remember", `{"namespace":"acme","subject":"Project:atlas","predicate":"lead","object":"Person:bob","valid_from":1609459200000}`).ok()
+	for query, want := range map[string][2]string{
+		"who is the lead of atlas":                {`"Person:bob"`, `null`},
+		"who was the lead of atlas on 2019-09-21": {`"Person:alice"`, `"as_of"`},
+		"who was the lead of atlas in March 2020": {`"Person:alice"`, `"from"`},
+	} {
+		got := r.tool("recall", `{"namespace":"acme","mode":"semantic","query":"`+query+`","limit":1}`)
+		if told := encoded(got.ok()["time"]); column(got.facts(), "object") != want[0] || !strings.Contains(told, want[1]) {
+			t.Errorf("%s: %s", query, got.text)
+		}
+	}
+	if got := r.tool("recall", `{"namespace":"acme","mode":"semantic","query":"lead on 2019-09-21","as_of":1700000000000}`); column(got.facts(), "object") != `"Person:bob"` || got.ok()["time"] != nil {
+		t.Errorf("as_of outranks the question: %s", got.text)
+	}
+}
