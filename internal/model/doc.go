@@ -10,6 +10,6 @@
 // shared.
 //
 // Random makes histories and queries that any engine can be given too; the
-// engine's own tests compare the two. Changes to the registry of tenants and
-// branches other than the one a request names are no part of it.
+// engine's own tests compare the two. A branch is a copy here. Changes to the
+// registry of tenants are no part of it.
 package model

@@ -15,7 +15,7 @@ import (
 // TestRequestsAndResultsRoundTrip sends random histories and what they were
 // answered through their bytes.
 func TestRequestsAndResultsRoundTrip(t *testing.T) {
-	r := model.NewRandom(1)
+	r := model.NewRandomForks(1)
 	for range 500 {
 		s := r.Step()
 		if s.Request == nil {
@@ -77,12 +77,19 @@ func golden() map[string][]byte {
 	vectors := entry.EncodeRequest(&fact.Request{Tenant: "acme", Branch: fact.MainBranch, Actor: "embeddings", Vectors: &fact.Vectors{
 		Model: fact.Model{Name: "hash", Dim: 2}, Rows: []fact.VectorRow{{ID: id, Vector: []float32{0, 1}}},
 	}})
+	fork := entry.EncodeRequest(&fact.Request{Tenant: "acme", Branch: fact.MainBranch, Actor: "key-1", Branching: &fact.BranchChange{
+		Op: fact.BranchCreate, Name: "feature-q3", Parent: fact.MainBranch, AsOf: 1_700_000_000_000,
+	}})
+	promote := entry.EncodeRequest(&fact.Request{Tenant: "acme", Branch: fact.MainBranch, Actor: "key-1", Branching: &fact.BranchChange{
+		Op: fact.BranchPromote, Name: "feature-q3", AsOf: fact.NoInstant, DryRun: true,
+	}})
 	return map[string][]byte{
-		"vectors": entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_005, Requests: [][]byte{embedded, vectors}}),
-		"batch":   entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_001, Requests: [][]byte{write, purge, tenant}}),
-		"tick":    entry.EncodeTick(1_700_000_000_002),
-		"sweep":   entry.EncodeSweep(1_700_000_000_003),
-		"check":   entry.EncodeCheck(1_700_000_000_004, 42, [32]byte{1, 2, 3}),
+		"branches": entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_006, Requests: [][]byte{fork, promote}}),
+		"vectors":  entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_005, Requests: [][]byte{embedded, vectors}}),
+		"batch":    entry.EncodeBatch(entry.Batch{ProposedAt: 1_700_000_000_001, Requests: [][]byte{write, purge, tenant}}),
+		"tick":     entry.EncodeTick(1_700_000_000_002),
+		"sweep":    entry.EncodeSweep(1_700_000_000_003),
+		"check":    entry.EncodeCheck(1_700_000_000_004, 42, [32]byte{1, 2, 3}),
 	}
 }
 
@@ -193,6 +200,7 @@ func FuzzDecode(f *testing.F) {
 		_, _ = entry.DecodeError(b)
 		_, _ = entry.DecodeKey(b)
 		_, _ = entry.DecodeTenant(b)
+		_, _ = entry.DecodeBranch(b)
 		if s, err := entry.DecodeResult(b); err == nil {
 			if _, err := entry.DecodeResult(entry.EncodeResult(s)); err != nil {
 				t.Fatalf("a result that was read cannot be written and read again: %v", err)
