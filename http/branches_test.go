@@ -220,6 +220,10 @@ func TestBranchesOnEveryRead(t *testing.T) {
 	if !strings.Contains(r.get("/api/facts?branch=plan").Body, stays) {
 		t.Error("the branch has lost its own")
 	}
+	// Whole facts of a branch can be sent back as they came.
+	whole := r.get("/api/facts?branch=plan").Body
+	r.post("/api/enrich?branch=plan", `{"facts":`+whole+`}`).status(200)
+	r.post("/api/compact", `{"token_budget":500,"facts":`+whole+`}`).status(200)
 	l := r.listen("/api/stream?branch=plan&tx_gt=0")
 	for {
 		m, ok := l.next()

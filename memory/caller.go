@@ -1,6 +1,10 @@
 package memory
 
-import "abagraph/fact"
+import (
+	"strings"
+
+	"abagraph/fact"
+)
 
 // Caller is who asks, as one surface has established. It is a value; a surface
 // gets it from Service.Resolve.
@@ -57,9 +61,11 @@ func (c Caller) RequireOperator() error {
 
 // namesTenant judges a tenant that a body names (C-40, C-43): a scoped caller's
 // is ignored; an operator's must be the one that the request goes to anyway, so
-// that nothing is filed silently under another.
+// that nothing is filed silently under another. A fact of a branch names its owner
+// as owner~branch.
 func (c Caller) namesTenant(path, tenant string) error {
-	if !c.Operator || tenant == c.Tenant {
+	owner, _, _ := strings.Cut(tenant, "~")
+	if !c.Operator || owner == c.Tenant {
 		return nil
 	}
 	return fact.Invalid(path, "is not the tenant of this request: name it with tenant= in the query")
