@@ -149,6 +149,13 @@ func (v *View) collect(ctx context.Context, sel *selector, c *collector, scope f
 		return err
 	}
 	for _, tenant := range tenants {
+		if scope.Branch == fact.MainBranch {
+			r := &reading{ctx: ctx, v: v, sel: sel, space: space{tenant, scope.Branch}, into: c}
+			if err := r.run(); err != nil {
+				return err
+			}
+			continue
+		}
 		sheets, err := v.pile(space{tenant, scope.Branch}, sel)
 		if err != nil {
 			return err
