@@ -58,7 +58,7 @@ type Manifest struct {
 	ArchiveBytes int64 `json:"archive_bytes"`
 }
 
-// Counts are the figures of a whole store, all tenants together.
+// Counts are the figures of a whole store, of the main branches of all tenants.
 type Counts struct {
 	Active     uint64 `json:"active"`
 	Candidate  uint64 `json:"candidate"`
