@@ -35,7 +35,7 @@ func (r *Restore) claim() (*place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the data directory %s: %w", r.Data, err)
 	}
-	p := &place{root: root}
+	p := &place{root: root, rename: r.rename}
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		p.made = true
@@ -118,7 +118,7 @@ func (p *place) swap(report *RestoreReport) error {
 
 // move renames, and has the rename on disk before the next one.
 func (p *place) move(from, to, name string) error {
-	if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+	if err := p.rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 		return err
 	}
 	return errors.Join(syncDir(from), syncDir(to))

@@ -37,7 +37,9 @@ type Restore struct {
 	// Progress is told how many bytes have been read, of both passes; nil = nobody.
 	Progress func(done, total int64)
 
-	now func() time.Time // for tests; nil = the system's
+	// For tests; nil = the system's.
+	now    func() time.Time
+	rename func(from, to string) error
 }
 
 // RestoreReport tells what a restore did.
@@ -59,6 +61,9 @@ type RestoreReport struct {
 func (r *Restore) Run(ctx context.Context) (*RestoreReport, error) {
 	if r.now == nil {
 		r.now = time.Now
+	}
+	if r.rename == nil {
+		r.rename = os.Rename
 	}
 	start := time.Now()
 	file, size, err := openFile(r.File)
@@ -219,6 +224,7 @@ type place struct {
 	root   string
 	made   bool // the directory was not there before
 	lock   *rlog.Dir
+	rename func(from, to string) error
 	nodeID string   // of the node whose data is replaced, or ""
 	old    []string // names to be set aside
 	aside  string   // the name of the directory that takes them

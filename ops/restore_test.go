@@ -16,6 +16,7 @@ import (
 	"abagraph/fsm"
 	rlog "abagraph/log"
 	"abagraph/ops"
+	"abagraph/replication"
 )
 
 // outside is a backup with a good manifest whose archive would write beside its
@@ -262,28 +263,76 @@ func TestRestoreInterrupted(t *testing.T) {
 	}
 }
 
-// A restore that a crash cut off while it moved the parts is run again.
+// errCrash is a restore that ends where it is.
+var errCrash = errors.New("a crash")
+
+// A restore that a crash cuts off at any of its last steps leaves a directory that no
+// node starts in, with the old state or without, and is finished by the same command.
 func TestRestoreAfterACrash(t *testing.T) {
 	path := file(t, filled(t, filepath.Join(t.TempDir(), "store")))
-	data := filepath.Join(t.TempDir(), "data")
-	restore(t, &ops.Restore{File: path, Data: data, NodeID: "n1"})
-	aside := filepath.Join(data, "replaced-20200101T000000.000Z")
-	for _, dir := range []string{aside, filepath.Join(data, "restore.tmp")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
+	for _, replaced := range []bool{false, true} {
+		steps := 0
+		for step := 0; step <= steps; step++ {
+			data := filepath.Join(t.TempDir(), "data")
+			if replaced {
+				restore(t, &ops.Restore{File: path, Data: data, NodeID: "n1"})
+			}
+			moves := 0
+			job := ops.Restore{File: path, Data: data, NodeID: "n1", Replace: true}
+			job.SetRename(func(from, to string) error {
+				if moves == step {
+					return errCrash
+				}
+				moves++
+				return os.Rename(from, to)
+			})
+			_, err := job.Run(t.Context())
+			if err == nil {
+				if moves != steps || !starts(t, data) {
+					t.Errorf("after all %d steps no node starts", moves)
+				}
+				break
+			}
+			if !errors.Is(err, errCrash) {
+				t.Fatal(err)
+			}
+			steps = step + 1
+			if intact := replaced && step == 0; starts(t, data) != intact {
+				t.Errorf("after step %d (replaced: %v) a node starts: %v", step, replaced, !intact)
+			}
+			restore(t, &ops.Restore{File: path, Data: data, NodeID: "n1", Replace: true})
+			if !starts(t, data) || openState(t, data).Position().Tx != 40 {
+				t.Errorf("after step %d (replaced: %v) the restore cannot be run again", step, replaced)
+			}
+		}
+		if want := map[bool]int{false: 4, true: 8}[replaced]; steps != want {
+			t.Errorf("the restore has %d steps, not %d", steps, want)
 		}
 	}
-	for _, name := range []string{"node.json", "state"} {
-		if err := os.Rename(filepath.Join(data, name), filepath.Join(aside, name)); err != nil {
-			t.Fatal(err)
-		}
+}
+
+// starts reports whether a node would start in a directory.
+func starts(t *testing.T, data string) bool {
+	t.Helper()
+	dir, err := rlog.Claim(data)
+	if err != nil {
+		return false
 	}
-	if dir, err := rlog.Claim(data); err == nil {
-		dir.Close()
-		t.Error("a node would start in it")
+	defer dir.Close()
+	if _, err := os.Stat(dir.State()); err != nil {
+		return len(tree(t, data)) == 1 // it would found a store of its own in an empty one
 	}
-	report := restore(t, &ops.Restore{File: path, Data: data, Replace: true, NodeID: "n1"})
-	if at := openState(t, data).Position(); at.Tx != 40 || report.SetAside == "" {
-		t.Errorf("restored at tx %d, report %+v", at.Tx, report)
+	m, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 8 << 20})
+	if err != nil {
+		return false
 	}
+	defer m.Close()
+	n, err := replication.Open(replication.Options{NodeID: "n1", Dir: dir, Machine: m})
+	if err != nil {
+		return false
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+	return true
 }

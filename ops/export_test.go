@@ -1,0 +1,4 @@
+package ops
+
+// SetRename has a restore move its parts by another function.
+func (r *Restore) SetRename(rename func(from, to string) error) { r.rename = rename }
