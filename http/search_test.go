@@ -75,6 +75,9 @@ func TestSearchReadsTheTimeOfAQuestion(t *testing.T) {
 			t.Errorf("%s: whether the answer tells its time: %v", question, said)
 		}
 	}
+	if got := r.get(asks("who led Team:x before 2014")).object().text("warnings"); !strings.Contains(got, "holds before 2014") {
+		t.Errorf("an empty answer says why: %s", got)
+	}
 	given := r.get(asks("who led Team:x on 2019-09-20") + "&as_of=2024-01-01").status(http.StatusOK)
 	if column(given.hits(), "object") != `"Person:ben"` || given.object()["time"] != nil {
 		t.Errorf("as_of decides: %s", given.Body)

@@ -171,6 +171,9 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 		return nil, err
 	}
 	answer.arrange(q)
+	if when != nil && len(answer.Hits) == 0 {
+		r.warnOnce("nothing that matches holds " + shorten(when.Text) + ", the time that the question names: give as_of to search another one")
+	}
 	return answer, nil
 }
 
