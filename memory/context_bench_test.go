@@ -97,18 +97,21 @@ func BenchmarkContext(b *testing.B) {
 		b.Run(fmt.Sprintf("facts=%d", size), func(b *testing.B) {
 			o := newOffice(b, size)
 			for _, past := range []bool{false, true} {
-				b.Run(fmt.Sprintf("past=%v", past), func(b *testing.B) { o.bench(b, past) })
+				b.Run(fmt.Sprintf("past=%v", past), func(b *testing.B) {
+					o.bench(b, past, func(rnd *rand.Rand) string { return fmt.Sprintf("Person:p%d", rnd.IntN(o.people)) })
+				})
 			}
+			b.Run("hub", func(b *testing.B) { o.bench(b, false, func(*rand.Rand) string { return "Person:p0" }) })
 		})
 	}
 }
 
-func (o *office) bench(b *testing.B, past bool) {
+func (o *office) bench(b *testing.B, past bool, seed func(*rand.Rand) string) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	ask := func() {
 		q := memory.NewContextQuery()
 		q.Goal = "prepare the " + officeWords[rnd.IntN(len(officeWords))] + " " + officeWords[rnd.IntN(len(officeWords))] + " with the team"
-		q.Seeds = []string{fmt.Sprintf("Person:p%d", rnd.IntN(o.people))}
+		q.Seeds = []string{seed(rnd)}
 		if past {
 			q.Tx, q.Pinned, q.AsOf = o.tx, true, o.at
 		}

@@ -23,6 +23,13 @@ const (
 	maxAdoptedFrom = 8
 )
 
+// leastJudged is how many candidates are judged by the goal in any case, and
+// leastLine the tokens that a fact takes at least, about.
+const (
+	leastJudged = 128
+	leastLine   = 20
+)
+
 // maxWhy is how many terms a packet names for the relevance of one fact.
 const maxWhy = 8
 
@@ -77,7 +84,7 @@ func (b *briefing) adopt(hits []fact.Fact) error {
 	return nil
 }
 
-// judge gives every candidate its relevance to the goal: what it scores above a
+// judge gives candidates their relevance to the goal: what it scores above a
 // fact that has no word of it, against what the best one does.
 func (b *briefing) judge() error {
 	if b.q.Goal == "" || len(b.candidates) == 0 {
@@ -85,9 +92,11 @@ func (b *briefing) judge() error {
 	}
 	query := b.s.searchQuery(b.r, b.goal(), nil)
 	judges := make(map[string]*judge)
+	judged := b.foremost()
+	judged = judged[:min(len(judged), b.judged())]
 	scores := make([]float64, len(b.candidates))
 	best := 0.0
-	for i := range b.candidates {
+	for _, i := range judged {
 		f := &b.candidates[i].Fact
 		j := judges[f.Tenant]
 		if j == nil {
@@ -114,6 +123,16 @@ func (b *briefing) judge() error {
 		}
 	}
 	return nil
+}
+
+// judged is how many candidates are judged by the goal, the most promising first:
+// twice as many as the packet can hold. What search found is among the first.
+func (b *briefing) judged() int {
+	holds := b.request().MaxFacts
+	if b.q.TokenBudget > 0 {
+		holds = min(holds, b.q.TokenBudget/leastLine)
+	}
+	return max(leastJudged, 2*holds)
 }
 
 // judge scores facts of one tenant, and knows what one without any word of the

@@ -14,11 +14,11 @@ import (
 
 // Bounds of what is read for one packet.
 const (
-	maxSeedFacts      = 512 // of one seed, as subject
-	maxSeedMentions   = 128 // of one seed, as object
+	maxSeedFacts      = 256 // of one seed, as subject
+	maxSeedMentions   = 64  // of one seed, as object
 	maxNeighbours     = 32  // that are walked to
 	maxNeighbourFacts = 16  // of one of them
-	maxLines          = 64  // of which the rest is read
+	maxLines          = 48  // of which the rest is read
 	maxLineFacts      = 256 // of one of them
 	maxRecent         = 8
 	maxRecentLook     = 32 // asserts that are looked at for them

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,6 +56,25 @@ var askings = []asking{
 	{"vector search of the past, exact", func(r *recall) string { return r.ask("vector", "&tx="+strconv.Itoa(max(1, r.written/recallBatch/2))) }},
 	{"hybrid search", func(r *recall) string { return r.ask("hybrid", "") }},
 	{"lexical search", func(r *recall) string { return r.ask("lexical", "") }},
+	{livePacket, func(r *recall) string { return r.brief("") }},
+	{pastPacket, func(r *recall) string { return r.brief("&tx=" + strconv.Itoa(max(1, r.written/recallBatch/2))) }},
+}
+
+// The packets whose times are compared.
+const (
+	livePacket = "context packet of 64 facts, one hop"
+	pastPacket = "context packet of the past"
+)
+
+// brief asks for a packet around an ordinary person.
+func (r *recall) brief(more string) string {
+	return "/api/context?max_facts=64&goal=" + url.QueryEscape(fmt.Sprintf("prepare %s and %s", r.word(), r.word())) + "&seeds=" +
+		url.QueryEscape(fmt.Sprintf("Person:p%d", 1+r.rnd.IntN(r.persons()-1))) + more
+}
+
+// place returns where a kind of request stands in the list.
+func place(name string) int {
+	return slices.IndexFunc(askings, func(a asking) bool { return a.name == name })
 }
 
 // recall is a store on its way to its last size.
@@ -73,13 +93,13 @@ func (r *recall) persons() int { return max(2, r.total/factsAPerson) }
 
 func (r *recall) word() string { return "w" + strconv.FormatUint(r.words.Uint64(), 36) }
 
-// recallSection measures walks and searches by vectors at several sizes.
+// recallSection measures walks, searches by vectors and context packets at several sizes.
 func recallSection(ctx context.Context, env Env) (report.Section, error) {
 	steps := []int{10_000, 100_000, 1_000_000}
 	if env.Quick {
 		steps = []int{1_000, 5_000}
 	}
-	s := report.Section{Title: "Walks and vectors", Text: recallText}
+	s := report.Section{Title: "Walks, vectors and packets", Text: recallText}
 	r := &recall{env: env, total: steps[len(steps)-1], rnd: rand.New(rand.NewPCG(1, 1))}
 	r.words, r.known = rand.NewZipf(r.rnd, 1.2, 20, 20_000), rand.NewZipf(r.rnd, 1.3, 8, uint64(r.persons()-1))
 	var err error
@@ -250,6 +270,10 @@ func recallGoals(steps []int, medians [][]float64) []report.Goal {
 		if all, has := at(1_000_000, i); has {
 			goals = append(goals, most(name+", a million against 100,000", 10, all/many, times))
 		}
+	}
+	for n, step := range steps {
+		ratio := medians[n][place(pastPacket)] / medians[n][place(livePacket)]
+		goals = append(goals, most("a packet of the past against one of the present, at "+thousands(float64(step)), 2, ratio, times))
 	}
 	return goals
 }
