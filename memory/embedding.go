@@ -146,6 +146,18 @@ func (s *Service) embedWrite(ctx context.Context, w *fact.Write, trace *Trace) (
 	return fmt.Sprintf("%d of %d facts are stored without a vector, because %v; they will be embedded later", missing, len(w.Asserts), err)
 }
 
+// dropVectors takes the vectors off a write; it reports whether there were any.
+func dropVectors(w *fact.Write) bool {
+	if w == nil || !w.Model.Given() {
+		return false
+	}
+	for i := range w.Asserts {
+		w.Asserts[i].Vector = nil
+	}
+	w.Model = fact.Model{}
+	return true
+}
+
 // ErrNoEmbedder is returned where a vector is needed and no provider makes any.
 var ErrNoEmbedder = errors.New("no embedding provider is configured")
 

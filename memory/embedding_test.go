@@ -348,3 +348,29 @@ func TestJobEmbedsBranchesToo(t *testing.T) {
 		t.Fatalf("a search of the branch answers %+v, %v", got, err)
 	}
 }
+
+// narrow is an engine that takes no write with vectors.
+type narrow struct{ *onenode.Node }
+
+func (n narrow) Propose(ctx context.Context, r *fact.Request) (*fact.Result, error) {
+	if r.Write != nil && r.Write.Model.Given() {
+		return nil, fact.Errorf(fact.TooLarge, "too large")
+	}
+	return n.Node.Propose(ctx, r)
+}
+
+// TestSRC02NoWriteIsTooLargeForItsVectors: what would fit into the log without its
+// vectors is written without them.
+func TestSRC02NoWriteIsTooLargeForItsVectors(t *testing.T) {
+	w := &embedWorld{T: t, node: onenode.Start(t)}
+	var err error
+	w.service, err = memory.New(memory.Options{Engine: narrow{w.node}, View: w.node.View, Embedder: newProvider(t, 8)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.service.Close)
+	if said := w.write("ta", batch(0, 2)); !strings.Contains(said, "too large with them") {
+		t.Fatalf("the answer warns %q", said)
+	}
+	w.wants("ta", 2, 2)
+}

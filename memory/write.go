@@ -20,6 +20,12 @@ type WriteOptions struct {
 	Warn func(text string)
 }
 
+func (o *WriteOptions) warn(text string) {
+	if text != "" && o.Warn != nil {
+		o.Warn(text)
+	}
+}
+
 // MaxIdempotencyKey is the most bytes of an Idempotency-Key.
 const MaxIdempotencyKey = 255
 
@@ -85,11 +91,14 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	}
 	trace.Step("validate", "")
 	if r.Write != nil {
-		if warning := s.embedWrite(ctx, r.Write, trace); warning != "" && o.Warn != nil {
-			o.Warn(warning)
-		}
+		o.warn(s.embedWrite(ctx, r.Write, trace))
 	}
 	result, err := s.engine.Propose(ctx, r)
+	if fact.CodeOf(err) == fact.TooLarge && dropVectors(r.Write) {
+		// No write is refused for its vectors; nothing was written so far.
+		o.warn("the facts are stored without vectors, because the write would be too large with them; they will be embedded later")
+		result, err = s.engine.Propose(ctx, r)
+	}
 	if err != nil {
 		return nil, unknownOutcome(err)
 	}
