@@ -58,6 +58,7 @@ func (l *ledger) setBranch(s space, rec *fact.Branch) error {
 		return err
 	}
 	l.branches[s] = rec
+	delete(l.forkNames, s.tenant)
 	return l.batch.Set(s.record(), entry.EncodeBranch(rec), nil)
 }
 

@@ -42,6 +42,7 @@ type ledger struct {
 	hasher    hash.Hash
 	slab      []row                  // the rows that were made last
 	branches  map[space]*fact.Branch // what the call knows of branches
+	forkNames map[string][]string    // the branches of a tenant
 	times     []fact.Instant         // the record time of each tx of this call
 }
 

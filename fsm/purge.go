@@ -262,6 +262,9 @@ func (l *ledger) erase(s space, subject string, rows []*row, event func(key []by
 	if err := l.dropVectors(rows); err != nil {
 		return err
 	}
+	if err := l.dropInheritedVectors(s, rows); err != nil {
+		return err
+	}
 	l.emptied = append(l.emptied, lineKey{space: s, subject: subject})
 	slices.Sort(txs)
 	return l.eachEvent(s, slices.Compact(txs), ids, event)
