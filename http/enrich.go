@@ -33,7 +33,7 @@ func (s *Server) enrich(c *call) error {
 	}
 	c.meta(&meta)
 	if done.Cut {
-		c.input.Warn("there are more conflicts than one answer holds: send fewer facts")
+		c.input.Warn("not all conflicts are shown, for one answer holds so many only: send fewer facts")
 	}
 	b := append(c.begin(), `{"facts":[`...)
 	for i := range done.Facts {

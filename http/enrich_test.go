@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,6 +99,26 @@ func TestPII01EnrichKeepsWhatIsNotPersonal(t *testing.T) {
 		if !strings.Contains(p.Body, `"object":`+object+`,`) || !strings.HasSuffix(p.Body, `"masked":0}`) {
 			t.Errorf("%s: %s", object, p.Body)
 		}
+	}
+}
+
+// TestEnrichIsBounded: a long text that meets many facts is repeated only as often
+// as an answer has room for, and the answer says so.
+func TestEnrichIsBounded(t *testing.T) {
+	r := start(t, "")
+	var batch []string
+	for i := range 100 {
+		batch = append(batch, fmt.Sprintf(`{"subject":"Hub:h","predicate":"p","object":%d,"policy":"coexist"}`, i))
+	}
+	r.post("/api/transact", `{"asserts":[`+strings.Join(batch, ",")+`]}`).status(200)
+	long := strings.Repeat("x", 1<<20)
+	p := r.post("/api/enrich", `{"facts":[{"subject":"Hub:h","predicate":"p","object":"`+long+`"},{"subject":"Hub:h","predicate":"p","object":"y"}]}`).status(200)
+	if n := strings.Count(p.Body, `"existing":`); n != 31 || len(p.Body) > 34<<20 || !strings.Contains(p.object().text("warnings"), "not all conflicts are shown") {
+		t.Errorf("%d conflicts in %d bytes: %s", n, len(p.Body), p.object().text("warnings"))
+	}
+	p = r.post("/api/enrich", `{"facts":[{"subject":"Hub:h","predicate":"p","object":"y"}]}`).status(200)
+	if n := strings.Count(p.Body, `"existing":`); n != 100 || strings.Contains(p.Body, `"warnings"`) {
+		t.Errorf("%d conflicts, want 100: %s", n, p.Body)
 	}
 }
 

@@ -29,13 +29,19 @@ type Enriched struct {
 	Facts     []fact.Assert
 	Conflicts []Disagreement
 	Masked    int
-	// Cut tells that there are more conflicts than one answer holds.
+	// Cut tells that there may be more conflicts: one answer holds so many, by
+	// number and by weight, and looks at so many facts.
 	Cut bool
+
+	weight, looked int  // of the conflicts; facts that were looked at
+	full           bool // a conflict had no room
 }
 
-// maxConflicts is how many conflicts one answer holds, and how many facts are
-// looked at for one statement.
-const maxConflicts = fact.MaxTransactRows
+// Bounds of what enriching one batch looks at and answers.
+const (
+	maxConflicts = fact.MaxTransactRows // also facts that are looked at for one statement
+	maxLooked    = 10 * maxConflicts
+)
 
 // owned are the fields of a whole fact that the server gave it: sent back for
 // writing, they say nothing (C-43).
@@ -129,6 +135,10 @@ func (s *Service) Enrich(ctx context.Context, c Caller, q *EnrichQuery, trace *T
 	}
 	defer r.close()
 	for i := range done.Facts {
+		if done.full || done.looked > maxLooked {
+			done.Cut = true
+			break
+		}
 		if err := r.disagree(done, &done.Facts[i]); err != nil {
 			return nil, r.meta, err
 		}
@@ -153,16 +163,30 @@ func (r *reading) disagree(done *Enriched, a *fact.Assert) error {
 		return fmt.Errorf("look for conflicts: %w", err)
 	}
 	done.Cut = done.Cut || page.Scan.LimitHit
+	done.looked += page.Scan.Scanned
 	for i := range page.Facts {
 		f := &page.Facts[i]
 		if f.Object.Equal(a.Object) || a.Policy == fact.Coexist && f.Policy == fact.Coexist {
 			continue
 		}
-		if len(done.Conflicts) == maxConflicts {
-			done.Cut = true
+		if !done.add(a, f) {
+			done.Cut, done.full = true, true
 			return nil
 		}
-		done.Conflicts = append(done.Conflicts, Disagreement{Incoming: a.Object, Existing: *f})
 	}
 	return nil
+}
+
+// add adds a conflict, and answers false where there is no room for it. Each one
+// repeats what was to be said: a long text that meets many facts is no small
+// answer.
+func (e *Enriched) add(a *fact.Assert, existing *fact.Fact) bool {
+	incoming := fact.Fact{Object: a.Object}
+	weight := e.weight + incoming.Weight() + existing.Weight() + len(existing.Object.Text) // which is shown twice
+	if len(e.Conflicts) == maxConflicts || weight > fact.MaxAnswerBytes && len(e.Conflicts) > 0 {
+		return false
+	}
+	e.weight = weight
+	e.Conflicts = append(e.Conflicts, Disagreement{Incoming: a.Object, Existing: *existing})
+	return true
 }

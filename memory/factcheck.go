@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"abagraph/fact"
 	"abagraph/memory/check"
@@ -141,7 +142,8 @@ func (k *checker) contradiction(c *check.Contradiction, listed bool) {
 		return
 	}
 	shown := Contradiction{Contradiction: *c, Total: len(c.Facts)}
-	shown.Facts = c.Facts[:min(len(c.Facts), MaxContradictionFacts)]
+	// A copy, for the list that they are part of holds all facts of the subject.
+	shown.Facts = slices.Clone(c.Facts[:min(len(c.Facts), MaxContradictionFacts)])
 	k.found.Contradictions = append(k.found.Contradictions, shown)
 	k.page.rows++
 	k.page.add(shown.Facts)
