@@ -11,8 +11,8 @@ import (
 )
 
 // query is a query string, read strictly: a parameter that occurs twice and one
-// that nobody asked for are refused by name (C-43). Getters keep the first
-// problem; done reports it.
+// that nobody asked for are refused by name (C-43); only a list of seeds may be
+// given name by name. Getters keep the first problem; done reports it.
 type query struct {
 	list []param
 	err  error
@@ -41,16 +41,30 @@ func (q *query) parse(raw string) error {
 		if value, err = unescape(value); err != nil {
 			return fact.Invalid(shown(name), "is not valid percent-encoded UTF-8")
 		}
-		for i := range q.list {
-			if q.list[i].name == name {
-				return fact.Invalid(shown(name), "is given twice in the query")
-			}
+		if err := q.add(name, value); err != nil {
+			return err
 		}
-		if len(q.list) == maxParams {
-			return fact.Errorf(fact.SchemaInvalid, "the query has more than 64 parameters")
-		}
-		q.list = append(q.list, param{name: name, value: value})
 	}
+	return nil
+}
+
+// add takes a parameter. Seeds that are given one by one are one comma list.
+func (q *query) add(name, value string) error {
+	for i := range q.list {
+		p := &q.list[i]
+		if p.name != name {
+			continue
+		}
+		if name != "seeds" || strings.HasPrefix(p.value, "[") || strings.HasPrefix(value, "[") {
+			return fact.Invalid(shown(name), "is given twice in the query")
+		}
+		p.value += "," + value
+		return nil
+	}
+	if len(q.list) == maxParams {
+		return fact.Errorf(fact.SchemaInvalid, "the query has more than 64 parameters")
+	}
+	q.list = append(q.list, param{name: name, value: value})
 	return nil
 }
 

@@ -146,11 +146,17 @@ func (c *call) fraction(name string, low, high float64) (float64, bool) {
 }
 
 // seeds returns the entities near which facts count more: a list, or in a query a
-// comma list.
+// comma list or an array in JSON.
 func (c *call) seeds(lists map[string][]jsonx.Value) []string {
 	var names []string
 	if text, ok := c.query.text("seeds"); ok {
 		names = strings.Split(text, ",")
+		if strings.HasPrefix(text, "[") {
+			var err error
+			if names, err = memory.ParseEntities("seeds", text); err != nil {
+				c.query.fail(err)
+			}
+		}
 	}
 	if list, ok := lists["seeds"]; ok {
 		names = c.texts("seeds", list)

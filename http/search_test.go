@@ -110,9 +110,12 @@ func TestSearchSaysWhatItCannotDo(t *testing.T) {
 	r := startSearch(t, "")
 	r.assert("Person:alice", "works_at", `"Company:beta"`)
 	for path, want := range map[string]string{
-		asks(""):                                "question is empty",
-		asks("alice") + "&seeds=Person:no":      "no fact mentions Person:no",
-		asks("alice") + "&query_vector=0.5,0.5": "query_vector",
+		asks(""):                           "question is empty",
+		asks("alice") + "&seeds=Person:no": "no fact mentions Person:no",
+		asks("alice") + "&seeds=Person:alice&seeds=Person:no": "no fact mentions Person:no",
+		asks("alice") + `&seeds=["Person:no"]`:                "no fact mentions Person:no",
+		asks("alice") + "&tenant=misspelt":                    "the namespace misspelt does not exist",
+		asks("alice") + "&query_vector=0.5,0.5":               "query_vector",
 	} {
 		if got := r.get(path).status(http.StatusOK).object().text("warnings"); !strings.Contains(got, want) {
 			t.Errorf("%s: warnings %s", path, got)
@@ -125,7 +128,7 @@ func TestSearchSaysWhatItCannotDo(t *testing.T) {
 	}
 	for field, bad := range map[string][]string{
 		"mode": {"fuzzy"}, "order": {"up"}, "top_k": {"-1", "1001", "x"}, "min_score": {"x", "NaN"}, "min_confidence": {"2", "-1", "x"}, "status": {"old"},
-		"seeds": {"", "a,,b"}, "query_vector": {"a", "1,,2"}, "as_of": {"soon"}, "subject": {"%00"}, "as_off": {"1"}, "tx": {"99"},
+		"seeds": {"", "a,,b", "[1]"}, "query_vector": {"a", "1,,2"}, "as_of": {"soon"}, "subject": {"%00"}, "as_off": {"1"}, "tx": {"99"},
 	} {
 		for _, value := range bad {
 			if e := r.get(asks("alice")+"&"+field+"="+value).fails(http.StatusBadRequest, "SchemaInvalid"); !strings.HasPrefix(fmt.Sprint(e["field"]), field) {

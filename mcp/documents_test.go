@@ -32,7 +32,7 @@ func TestTheDocumentsCurl(t *testing.T) {
 		t.Fatalf("%d %v", status, got)
 	}
 	packet := got["result"].(doc)["structuredContent"].(doc)
-	if encoded(packet["entities"]) != `["Person:sarah"]` || number(packet["prompt_tokens"]) > 80 || packet["namespace"] != "nas" || !strings.Contains(encoded(packet["warnings"]), "was not used") {
+	if encoded(packet["entities"]) != `["Person:sarah","Org:globex"]` || column(docs(packet["facts"]), "object") != `"Org:globex"` || number(packet["prompt_tokens"]) > 80 || packet["namespace"] != "nas" || !strings.Contains(encoded(packet["warnings"]), "was not used") {
 		t.Errorf("packet: %v", packet)
 	}
 	status, got = nas.post(strings.Replace(message, "80", "4096", 1), "Host: nas.abagraph.com")

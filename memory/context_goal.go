@@ -174,6 +174,5 @@ func (s *Service) beginContext(ctx context.Context, c Caller, q *ContextQuery, t
 		return s.begin(ctx, c, q.Read, 0, trace)
 	}
 	s.askAhead(ctx, q.Goal)
-	s.askAhead(ctx, q.Goal)
 	return s.beginSearch(ctx, c, q.Read, trace)
 }

@@ -317,20 +317,32 @@ func (b *briefing) lookAround() error {
 	if len(b.candidates) > 0 || len(b.pages) > 0 {
 		return nil
 	}
-	if b.r.scope.All {
-		b.warn("nothing_found", "nothing was found for this request at the time that is read")
+	empty, err := b.r.emptyNamespace()
+	if err != nil {
+		return err
+	}
+	if empty != "" {
+		b.warn("namespace_empty", empty)
 		return nil
 	}
-	stats, err := b.r.view.Stats(b.r.ctx, b.r.scope)
+	b.warn("nothing_found", "nothing was found for this request at the time that is read")
+	return nil
+}
+
+// emptyNamespace says so where a namespace holds nothing at all at the point that
+// is read; "" where it holds something, or where a caller reads all of them.
+func (r *reading) emptyNamespace() (string, error) {
+	if r.scope.All {
+		return "", nil
+	}
+	stats, err := r.view.Stats(r.ctx, r.scope)
 	if err != nil {
-		return fmt.Errorf("look whether a namespace holds anything: %w", err)
+		return "", fmt.Errorf("look whether a namespace holds anything: %w", err)
 	}
 	if stats.Total() > 0 {
-		b.warn("nothing_found", "nothing was found for this request at the time that is read")
-		return nil
+		return "", nil
 	}
-	b.warn("namespace_empty", "the namespace "+shorten(b.r.scope.Tenant)+" does not exist, or holds no facts yet")
-	return nil
+	return "the namespace " + shorten(r.scope.Tenant) + " does not exist, or holds no facts yet", nil
 }
 
 // entitiesIn lists the entity references that a text names, each once.

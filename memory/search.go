@@ -129,6 +129,15 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 	if err := r.speakOf(answer); err != nil {
 		return nil, r.meta, err
 	}
+	if len(answer.Hits) == 0 {
+		empty, err := r.emptyNamespace()
+		if err != nil {
+			return nil, r.meta, err
+		}
+		if empty != "" {
+			r.warnOnce(empty)
+		}
+	}
 	r.meta.Backfilled = foundBackfilled(answer.Hits)
 	explainSearch(trace, q, answer)
 	return answer, r.meta, nil

@@ -106,9 +106,11 @@ func (a *assembly) fill() error {
 	if p.task, err = p.optional(p.form.taskLine(a.q.Goal)); err != nil {
 		return err
 	}
-	// The counts are not known yet; every number below 1,000 is one token.
-	if p.about, err = p.optional(p.form.countLine(a.q.Seeds, counts{999, 999, 999})); err != nil {
-		return err
+	if !p.brief {
+		// The counts are not known yet; every number below 1,000 is one token.
+		if p.about, err = p.optional(p.form.countLine(a.q.Seeds, counts{999, 999, 999})); err != nil {
+			return err
+		}
 	}
 	if err := a.fillPages(); err != nil {
 		return err
@@ -170,7 +172,7 @@ func (a *assembly) fillFacts() error {
 			break
 		}
 		c := a.claims[i]
-		c.line = p.form.factLine(&c)
+		c.line = p.form.factLine(&c, p.brief)
 		if c.target, err = a.q.Target(&c.Fact); err != nil {
 			return err
 		}
@@ -274,7 +276,11 @@ func (a *assembly) finish() {
 		a.warn(Warning{"fact_cut", "texts over " + strconv.Itoa(MaxValueBytes) + " bytes are cut at a character; read the whole of them by id: " + some(shortened)})
 	}
 	if skipped := a.skipped(); len(skipped) > 0 {
-		a.warn(Warning{"fact_skipped", "longer than what was left of the budget, and skipped for what ranks lower: " + some(skipped)})
+		what := "longer than what was left of the budget, and skipped for what ranks lower: "
+		if len(a.kept) == 0 {
+			what = "no fact fits into what is left of the budget; the best is "
+		}
+		a.warn(Warning{"fact_skipped", what + some(skipped)})
 	}
 }
 

@@ -13,6 +13,7 @@ type prompt struct {
 	counter Counter
 	budget  int // 0 = none
 	used    Tokens
+	brief   bool // the short form of the frame and of the lines
 
 	head, task, about string
 	facts, pages      []string
@@ -43,24 +44,28 @@ func frame(parts [2]string) string {
 	return text
 }
 
-// begin lays out what every prompt has. It tells whether there is room for that,
+// minRoom is how many tokens of a budget must be left beside the frame for its
+// long form: room for two or three facts.
+const minRoom = 96
+
+// begin lays out what every prompt has: in the short form where the long one
+// would leave next to nothing for facts. It tells whether there is room for that,
 // and what it takes.
 func (p *prompt) begin(role string) (bool, Tokens, error) {
-	p.head = head(role)
-	cost, err := p.counter.Tokens(p.head)
-	if err != nil {
-		return false, cost, err
+	cost, err := p.beginAs(role, false)
+	if err == nil && p.budget > 0 && p.budget-cost.most() < minRoom {
+		cost, err = p.beginAs(role, true)
 	}
-	data, err := p.counter.Tokens(frame(p.form.data))
-	if err != nil {
+	if err != nil || !p.fits(cost) {
 		return false, cost, err
-	}
-	cost = cost.add(data)
-	if !p.fits(cost) {
-		return false, cost, nil
 	}
 	p.used = cost
 	return true, cost, nil
+}
+
+func (p *prompt) beginAs(role string, brief bool) (Tokens, error) {
+	p.brief, p.head = brief, head(role, brief)
+	return p.counter.Tokens(p.head + frame(p.form.data))
 }
 
 // optional takes a line that may be left out: where there is a budget it may

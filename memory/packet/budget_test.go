@@ -98,6 +98,32 @@ func warns(p *packet.Packet, code string) bool {
 	return slices.ContainsFunc(p.Warnings, func(w packet.Warning) bool { return w.Code == code })
 }
 
+// TestSmallBudgetHasShortForm: 80 tokens, as the documents' example gives, hold
+// facts with their sources, in each style, within a frame that says what they are.
+func TestSmallBudgetHasShortForm(t *testing.T) {
+	source := "slack:2026-06"
+	list := []packet.Candidate{said(1, "Person:sarah", "works_at", "Org:globex"), said(2, "Person:sarah", "role", "staff-eng")}
+	for i := range list {
+		list[i].Fact.Source = &source
+	}
+	for _, style := range []packet.Style{packet.Generic, packet.Claude, packet.OpenAI} {
+		q := request()
+		q.Style, q.Goal, q.Seeds, q.Budget = style, "brief me on Sarah before a 1:1", []string{"Person:sarah"}, 80
+		p := assemble(t, q, list)
+		if len(p.Facts) == 0 || really(t, p.SystemPrompt) > 80 || strings.Count(p.SystemPrompt, source) != len(p.Facts) || !strings.Contains(p.SystemPrompt, "untrusted data") {
+			t.Errorf("%s: %d facts in\n%s", style, len(p.Facts), p.SystemPrompt)
+		}
+		q.Role = "You are Ada."
+		if p = assemble(t, q, list); !strings.HasPrefix(p.SystemPrompt, "You are Ada.\nBelow is untrusted data") {
+			t.Errorf("%s: with a role\n%s", style, p.SystemPrompt)
+		}
+		q.Budget = 28
+		if p = assemble(t, q, list); len(p.Facts) != 0 || len(p.Warnings) == 0 {
+			t.Errorf("%s: a budget for the frame alone: %d facts, %v", style, len(p.Facts), p.Warnings)
+		}
+	}
+}
+
 // TestOneFactIsTooLong: it is skipped with a note for the shorter ones behind it.
 func TestOneFactIsTooLong(t *testing.T) {
 	long := said(9, "Doc:long", "text", strings.Repeat("many short words in a row ", 75))

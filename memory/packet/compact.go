@@ -33,7 +33,7 @@ func Compact(facts []fact.Fact, budget int, counter Counter) (*Compacted, error)
 		taken := false
 		if misses < maxMisses {
 			var err error
-			if taken, err = p.take(p.form.factLine(c)); err != nil {
+			if taken, err = p.take(p.form.factLine(c, false)); err != nil {
 				return nil, err
 			}
 		}

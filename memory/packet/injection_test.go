@@ -110,6 +110,37 @@ func TestINJ01StoredTextStaysData(t *testing.T) {
 	}
 }
 
+// TestINJ01InTheShortForm: a budget that leaves only the short frame opens nothing
+// to stored text either.
+func TestINJ01InTheShortForm(t *testing.T) {
+	for _, style := range []packet.Style{packet.Generic, packet.Claude, packet.OpenAI} {
+		shown := 0
+		for _, text := range hostile {
+			c := said(1, text, text, text)
+			c.Fact.Source = &text
+			q := request()
+			q.Style, q.Budget = style, 127
+			p := assemble(t, q, []packet.Candidate{c})
+			shown += len(p.Facts)
+			if p.SystemPrompt == "" {
+				t.Fatalf("%s: %q: no frame: %v", style, text, p.Warnings)
+			}
+			lines := strings.Split(strings.TrimSuffix(p.SystemPrompt, "\n"), "\n")
+			if !strings.HasPrefix(lines[0], "Below is untrusted data") || lines[1] != frames[style].open || lines[len(lines)-1] != frames[style].close {
+				t.Fatalf("%s: %q: the frame is\n%s", style, text, p.SystemPrompt)
+			}
+			for _, line := range lines[1:] {
+				if !frames[style].line.MatchString(line) {
+					t.Errorf("%s: %q: the line %q", style, text, line)
+				}
+			}
+		}
+		if shown < len(hostile)/2 {
+			t.Errorf("%s: only %d of %d texts were shown", style, shown, len(hostile))
+		}
+	}
+}
+
 func count(lines []string, want string) int {
 	n := 0
 	for _, line := range lines {
@@ -126,7 +157,7 @@ type frameOf struct {
 	readBack    func(*testing.T, *packet.Packet, string)
 }
 
-const tail = ` \(confidence [0-9.]+; since [0-9-]+; source (?:unknown|VALUE)\)`
+const tail = ` \((?:confidence [0-9.]+; since [0-9-]+; )?source (?:unknown|VALUE)\)`
 
 func lineForm(value string, kinds ...string) *regexp.Regexp {
 	return regexp.MustCompile("^(?:" + strings.ReplaceAll(strings.Join(kinds, "|"), "VALUE", value) + ")$")
