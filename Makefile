@@ -68,7 +68,7 @@ bench-quick: build ## the same, small and short, to see that it works; writes no
 	bin/abagraph-bench -server $(BIN) -repo . -quick -only '$(ONLY)'
 
 bench-quality: ## ask the 900 questions of the shared files in words; print how often the first hit is right
-	$(GO) test -count=1 -v -run TestQuestionsInWords ./internal/quality
+	ABAGRAPH_QUALITY=all $(GO) test -count=1 -v -run TestQuestionsInWords ./internal/quality
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	@set -e; for package in $$($(GO) list ./...); do \

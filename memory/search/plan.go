@@ -28,6 +28,7 @@ type clause struct {
 	found  string // the word itself, or one that is used like it
 	term   string
 	list   *postings
+	df     int // documents of the corpus that have the term
 	cosine float64
 	weight float64 // rarity, cosine and the scale of its part
 }
@@ -138,7 +139,7 @@ func (p *plan) add(c clause, weight, most float64) bool {
 	if df == 0 {
 		return false
 	}
-	c.weight = weight * min(rarity(df, p.count), most)
+	c.df, c.weight = df, weight*min(rarity(df, p.count), most)
 	for i := range p.clauses {
 		if old := &p.clauses[i]; old.part == c.part && old.term == c.term {
 			if c.weight > old.weight {
@@ -261,7 +262,7 @@ func (p *plan) expect(g group) (mean, squares float64) {
 	none := 1.0
 	for i := range list {
 		c := &list[i]
-		share := float64(p.frequency(c.list)) / float64(p.count)
+		share := float64(c.df) / float64(p.count)
 		mean += c.weight * share * none
 		squares += c.weight * c.weight * share * none
 		none *= 1 - share
