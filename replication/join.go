@@ -241,6 +241,8 @@ func (n *Node) admit(ctx context.Context, request joinRequest) (joinAnswer, erro
 	switch {
 	case request.Promote && member.Suffrage == raft.Voter && member.Address == address:
 		return joinAnswer{Cluster: *cluster}, nil // it has its vote already
+	case request.Promote && !n.wantsVote(ctx, *member):
+		return joinAnswer{}, fact.Errorf(fact.Conflict, "an operator has taken the vote of %s; it is given back by a promotion only", request.ID)
 	case request.Fresh:
 		if member != nil {
 			n.logger.Warn("abagraph.cluster.member_came_back_empty", "node", request.ID)
@@ -259,6 +261,16 @@ func (n *Node) admit(ctx context.Context, request joinRequest) (joinAnswer, erro
 	}
 	n.logger.Info("abagraph.cluster.membership", "node", request.ID, "address", request.Address, "voter", request.Promote)
 	return joinAnswer{Cluster: *cluster}, nil
+}
+
+// wantsVote asks a member whether it still wants the vote that it has asked for:
+// the question may have been under way while an operator took the vote.
+func (n *Node) wantsVote(ctx context.Context, member raft.Server) bool {
+	if string(member.ID) == n.options.NodeID {
+		return !n.reader.Load()
+	}
+	status, ok := n.askStatus(ctx, string(member.Address))
+	return ok && !status.Reader
 }
 
 // checkJoin refuses what would harm a running member, and returns the present
