@@ -42,10 +42,10 @@ func eventsOf(t *testing.T, p *process) []map[string]any {
 func TestSweepIsTold(t *testing.T) {
 	p := launch(t, "--bind", "127.0.0.1:0", "--data", inMemory, "--ttl-interval-secs", "1").up()
 	c := p.client()
-	until := fmt.Sprint(time.Now().Add(200 * time.Millisecond).UnixMilli())
+	from, until := fmt.Sprint(time.Now().Add(-time.Hour).UnixMilli()), fmt.Sprint(time.Now().Add(-time.Minute).UnixMilli())
 	for i := range 3 {
 		_, err := c.Assert(t.Context(), client.Assert{
-			Subject: "Task:now", Predicate: "step", Object: fact.TextObject(fmt.Sprint(i)), ValidUntil: until, Transient: true, Policy: "coexist",
+			Subject: "Task:now", Predicate: "step", Object: fact.TextObject(fmt.Sprint(i)), ValidFrom: from, ValidUntil: until, Transient: true, Policy: "coexist",
 		}, client.Write{})
 		if err != nil {
 			t.Fatal(err)
