@@ -42,6 +42,11 @@ tools:
 	@command -v gcc >/dev/null 2>&1 || command -v cc >/dev/null 2>&1 || \
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends gcc libc6-dev; }
 	@command -v npm >/dev/null 2>&1 || { apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm; }
+	@PATH="$(NODE):$$PATH" node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' || \
+		npm install --prefix bin/node --no-save --no-audit --no-fund --loglevel=error node@22.23.3
+
+# A Node.js of its own for machines whose own one is too old for the clients.
+NODE := $(CURDIR)/bin/node/node_modules/.bin
 
 # The MCP clients of others, as their lock file pins them.
 CLIENTS := cmd/abagraph/testdata/clients
@@ -50,7 +55,7 @@ $(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json | tools
 
 test: tools $(CLIENTS)/node_modules/.package-lock.json ## install what the tests need and run all of them with the race detector
 	$(GO) vet ./...
-	ABAGRAPH_TEST_CLIENTS=1 $(GO) test -race -timeout 15m ./...
+	PATH="$(NODE):$$PATH" ABAGRAPH_TEST_CLIENTS=1 $(GO) test -race -timeout 15m ./...
 	cd bench && $(GO) test -race ./load ./node ./proc ./report ./rest
 
 lint: ## hold the house's rules: imports, names, clocks, formats

@@ -84,6 +84,7 @@ func TestResources(t *testing.T) {
 	if status, _, body := r.do(http.MethodPut, "/api/pages/Project:atlas?tenant=acme", `{"title":"Atlas","body":"See [[Person:alice|Alice]] and a/b.","source":"wiki","citations":[{"url":"https://example.test/a","quote":"so it is"}]}`); status >= 300 {
 		t.Fatalf("page: %d %s", status, body)
 	}
+	r.tool("remember", `{"namespace":"acme","subject":"Doc:a?b#c","predicate":"p","object":1}`).ok()
 	id := r.tool("remember", `{"namespace":"acme","subject":"Path:a/b c","predicate":"p","object":1}`).ok()["written_id"].(string)
 	read := func(uri string) (text string, ok bool) {
 		t.Helper()
@@ -105,6 +106,7 @@ func TestResources(t *testing.T) {
 		"abagraph://acme/fact/" + id:              `"history":[`,
 		"abagraph://acme/entity/Path:a/b%20c":     `"subject":"Path:a/b c"`,
 		"abagraph://acme/entity/Path%3Aa%2Fb%20c": `"subject":"Path:a/b c"`,
+		"abagraph://acme/entity/Doc:a?b#c":        `"subject":"Doc:a?b#c"`,
 		"abagraph://acme/entity/Project:atlas":    `"id":"Project:atlas"`,
 		"abagraph://acme/page/Project:atlas":      `"body":"See [[Person:alice|Alice]] and a/b.","links":[{"target":"Person:alice","text":"Alice"}],"citations":[{"url":"https://example.test/a","quote":"so it is"}]`,
 	} {
@@ -160,6 +162,18 @@ func TestCompletion(t *testing.T) {
 	}
 	if got := encoded(complete(template, "namespace", "", "")["values"]); got != `["default"]` {
 		t.Errorf("namespace: %s", got)
+	}
+	const brief = `{"type":"ref/prompt","name":"brief_me"}`
+	if got := encoded(complete(brief, "entities", "Persons,Person:al", acme)["values"]); got != `["Persons,Person:alice"]` {
+		t.Errorf("a list: %s", got)
+	}
+	if got := encoded(complete(brief, "subject", "Person", acme)["values"]); got != `[]` {
+		t.Errorf("an argument of another prompt: %s", got)
+	}
+	for _, ref := range []string{`{"type":"ref/prompt","name":"none"}`, `{"type":"ref/resource","uri":"file:///{subject}"}`} {
+		if got := encoded(complete(ref, "subject", "Person", acme)["values"]); got != `[]` {
+			t.Errorf("%s: %s", ref, got)
+		}
 	}
 	if got := encoded(complete(prompt, "colour", "", acme)["values"]); got != `[]` {
 		t.Errorf("an argument that nobody knows: %s", got)

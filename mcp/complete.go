@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,11 +24,33 @@ func (s *Server) complete(ctx context.Context, r *mcpsdk.CompleteRequest) (*mcps
 		chosen = r.Params.Context.Arguments
 	}
 	argument := r.Params.Argument
+	if !slices.Contains(asked(r.Params.Ref), argument.Name) {
+		return &mcpsdk.CompleteResult{Completion: mcpsdk.CompletionResultDetails{Values: []string{}}}, nil
+	}
 	values, more, err := s.completions(ctx, argument.Name, argument.Value, chosen["namespace"])
 	if err != nil {
 		return nil, s.rpcFailure("completion", err)
 	}
 	return &mcpsdk.CompleteResult{Completion: mcpsdk.CompletionResultDetails{Values: values, HasMore: more}}, nil
+}
+
+// asked returns the names of the arguments of what a completion is about. What
+// nobody knows has none: there is nothing to complete, and that is no failure.
+func asked(ref *mcpsdk.CompleteReference) []string {
+	if ref.Type == refPrompt {
+		for _, p := range prompts() {
+			if p.name == ref.Name {
+				return p.names()
+			}
+		}
+		return nil
+	}
+	for _, r := range resources() {
+		if r.template() == ref.URI {
+			return []string{"namespace", strings.Trim(r.variable, "{+}")}
+		}
+	}
+	return nil
 }
 
 func (s *Server) completions(ctx context.Context, argument, prefix, namespace string) ([]string, bool, error) {
@@ -54,9 +77,23 @@ func (s *Server) completions(ctx context.Context, argument, prefix, namespace st
 			return nil, false, err
 		}
 	}
+	before, last := "", prefix
+	if argument == "entities" { // what stands before the last comma stays
+		at := strings.LastIndexByte(prefix, ',') + 1
+		before, last, argument = prefix[:at], prefix[at:], "entity"
+	}
+	names, more, err := s.named(ctx, caller, argument, last)
+	for i := range names {
+		names[i] = before + names[i]
+	}
+	return names, more, err
+}
+
+// named lists the names of one kind that begin with a prefix.
+func (s *Server) named(ctx context.Context, caller memory.Caller, argument, prefix string) ([]string, bool, error) {
 	list := &memory.List{Read: memory.NewRead(), After: before(prefix), Limit: maxCompletions + 1}
 	switch argument {
-	case "entity", "entities", "ref", "subject":
+	case "entity", "ref", "subject":
 		entities, _, _, err := s.memory.Entities(ctx, caller, list, nil)
 		if err != nil {
 			return nil, false, err

@@ -27,6 +27,7 @@ const (
 	codeParse              = -32700
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
+	codeInvalidParams      = -32602
 	codeInternal           = -32603
 	codeServer             = -32000
 	codeUnsupportedVersion = -32022
@@ -134,8 +135,10 @@ func (m *message) check() *problem {
 	switch {
 	case m.id == "" && known:
 		return &problem{code: codeInvalidRequest, message: m.method + " is a request: it needs an id"}
-	case m.id == "" || known:
+	case m.id == "":
 		return nil
+	case known:
+		return m.checkParams()
 	case strings.HasPrefix(m.method, "notifications/"):
 		return &problem{id: m.id, code: codeInvalidRequest, message: "a notification has no id"}
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -77,22 +78,16 @@ func checkPrompt(p *prompt, given map[string]string) error {
 	if known == len(given) {
 		return nil
 	}
+	return fact.Invalid("arguments", "hold one that the prompt does not have; it has "+strings.Join(p.names(), ", "))
+}
+
+// names lists the prompt's arguments.
+func (p *prompt) names() []string {
 	names := make([]string, len(p.arguments))
 	for i, a := range p.arguments {
 		names[i] = a.Name
 	}
-	return fact.Invalid("arguments", "hold one that the prompt does not have; it has "+listAnd(names))
-}
-
-func listAnd(words []string) string {
-	text := ""
-	for i, word := range words {
-		if i > 0 {
-			text += ", "
-		}
-		text += word
-	}
-	return text
+	return names
 }
 
 func prompts() []prompt { return []prompt{briefPrompt(), changedPrompt(), whyPrompt()} }

@@ -32,11 +32,15 @@ func resources() []resource {
 	}
 }
 
+func (r *resource) template() string {
+	return scheme + "://{namespace}/" + r.kind + "/" + r.variable
+}
+
 func (s *Server) addResources() {
 	for _, r := range resources() {
 		s.sdk.AddResourceTemplate(&mcpsdk.ResourceTemplate{
 			Name: r.kind, Title: r.title, Description: r.description, MIMEType: "application/json",
-			URITemplate: scheme + "://{namespace}/" + r.kind + "/" + r.variable,
+			URITemplate: r.template(),
 		}, s.reader(&r))
 	}
 }
@@ -60,18 +64,19 @@ func (s *Server) reader(r *resource) mcpsdk.ResourceHandler {
 	}
 }
 
-// splitURI takes a resource's URI apart.
+// splitURI takes a resource's URI apart. The name is all that follows the kind:
+// clients write ? and # of an entity as they are, as {+ref} has it.
 func splitURI(uri, kind string) (namespace, name string, ok bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != scheme || u.Host == "" {
+	rest, found := strings.CutPrefix(uri, scheme+"://")
+	if !found {
 		return "", "", false
 	}
-	rest, found := strings.CutPrefix(u.EscapedPath(), "/"+kind+"/")
-	if !found || rest == "" || u.RawQuery != "" || u.Fragment != "" {
+	namespace, rest, found = strings.Cut(rest, "/"+kind+"/")
+	if !found || rest == "" || namespace == "" || strings.Contains(namespace, "/") {
 		return "", "", false
 	}
-	name, err = url.PathUnescape(rest)
-	return u.Host, name, err == nil
+	name, err := url.PathUnescape(rest)
+	return namespace, name, err == nil
 }
 
 // argumentsOf writes arguments as a client would; an empty value is left out.

@@ -88,15 +88,17 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, m *message, bod
 }
 
 // statusOf gives the status of a message that was refused. A method that does
-// not exist is an answer like any other to the clients that have a handshake.
+// not exist, or parameters that are not its own, are an answer like any other to
+// the clients that have a handshake.
 func statusOf(p *problem, r *http.Request) int {
+	newest := r.Header.Get(headerVersion) >= version20260728
 	switch {
-	case p.code != codeMethodNotFound:
-		return http.StatusBadRequest
-	case r.Header.Get(headerVersion) >= version20260728:
+	case p.code == codeMethodNotFound && newest:
 		return http.StatusNotFound
+	case (p.code == codeMethodNotFound || p.code == codeInvalidParams) && !newest:
+		return http.StatusOK
 	}
-	return http.StatusOK
+	return http.StatusBadRequest
 }
 
 func refuse(w http.ResponseWriter, status int, p *problem) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,9 @@ was known at two times of the world at --to.`,
   abagraph changes --from 2024-06-01 --subject Person:alice`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if q.From == "" {
+				return fmt.Errorf("--from is missing (see %s --help)", c.CommandPath())
+			}
 			return a.read(c.Context(), "/api/changes", q.Values(), explain, changesTable)
 		},
 	}
@@ -36,7 +40,6 @@ was known at two times of the world at --to.`,
 	flags.IntVar(&q.Limit, "limit", 0, "facts of a page (default 200)")
 	flags.BoolVar(&explain, "explain", false, "show how the comparison went")
 	readFlags(flags, &q.Read)
-	c.MarkFlagsOneRequired("from")
 	return c
 }
 

@@ -347,9 +347,12 @@ func TestConformance(t *testing.T) {
 	if _, scanned := fmt.Sscanf(version, "v%d", &major); err != nil || scanned != nil {
 		t.Fatalf("node --version: %q, %v", version, err)
 	}
-	if major < 20 {
-		t.Logf("the suite needs Node.js 20, and this is %s", version)
+	if major < 20 && os.Getenv("ABAGRAPH_TEST_CLIENTS") == "" {
+		t.Logf("the suite needs Node.js 20, and this is %s; make test brings one", version)
 		return
+	}
+	if major < 20 {
+		t.Fatalf("the suite needs Node.js 20, and this is %s", version)
 	}
 	p := launch(t, "--bind", "127.0.0.1:0", "--data", ":memory:").up()
 	out, err := nodeScript(t, "", nil, "node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", p.url+"/mcp", "--expected-failures", "conformance.yml")
