@@ -28,6 +28,7 @@ type embedJob struct {
 	// itself uses it.
 	through map[fact.Scope]uint64
 	mu      sync.Mutex
+	asked   bool // RunEmbedding asked for a pass that has not begun
 	at      EmbedJob
 }
 
@@ -84,6 +85,7 @@ func (s *Service) RunEmbedding(c Caller) error {
 	if s.embed.from == nil {
 		return fact.Errorf(fact.Conflict, "no embedding provider is configured: set ABAGRAPH_EMBEDDING to hash, openai or http")
 	}
+	s.embed.job.ask()
 	select {
 	case s.embed.job.wake <- struct{}{}:
 	default: // it is awake already
@@ -107,7 +109,7 @@ func (s *Service) KeepEmbedded(ctx context.Context) {
 		case <-s.embed.job.wake:
 			asked = true
 			s.embed.job.through = nil
-			s.embed.job.update(func(j *EmbedJob) { j.Through, j.Unusable, j.Running = 0, 0, true })
+			s.embed.job.begin()
 		case <-ctx.Done():
 			return
 		}
@@ -315,8 +317,22 @@ func (j *embedJob) state() EmbedJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	at := j.at
-	at.Running = at.Running || len(j.wake) > 0
+	at.Running = at.Running || j.asked
 	return at
+}
+
+func (j *embedJob) ask() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.asked = true
+}
+
+// begin starts the pass that was asked for. It never seems not to run in between.
+func (j *embedJob) begin() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.asked = false
+	j.at.Through, j.at.Unusable, j.at.Running = 0, 0, true
 }
 
 func (j *embedJob) update(change func(*EmbedJob)) {
