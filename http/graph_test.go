@@ -184,6 +184,22 @@ func TestGraphUnknownNamesAreWarnings(t *testing.T) {
 	}
 }
 
+// Two ends beside one hub meet in it: what else is around the hub is not looked
+// at, and cuts nothing.
+func TestPathDoesNotLookAroundAHub(t *testing.T) {
+	r := start(t, "")
+	var batch []string
+	for i := range 30 {
+		batch = append(batch, fmt.Sprintf(`{"subject":"Person:%d","predicate":"works_at","object":"Org:hub"}`, i))
+	}
+	r.post("/api/transact", `{"asserts":[`+strings.Join(batch, ",")+`]}`).status(http.StatusOK)
+	got := r.get("/api/path?from=Person:1&to=Person:2&explain=1").status(http.StatusOK).object()
+	stats := doc(doc(got["explain"].(map[string]any))["stats"].(map[string]any))
+	if paths := doc(got["result"].(map[string]any)); number(paths["length"]) != 2 || number(stats["candidates_scanned"]) != 2 {
+		t.Errorf("length %v, %v facts looked at, want 2 and 2", paths["length"], stats["candidates_scanned"])
+	}
+}
+
 // What an edge is (C-5): an entity reference, or a name that is a subject; no
 // number, URL, time or plain text.
 func TestGraphWhatAnEdgeIs(t *testing.T) {

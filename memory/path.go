@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -159,7 +160,9 @@ func (f *finder) search(ctx context.Context) ([]string, error) {
 	}
 	for f.ahead.depth+f.back.depth < f.q.Depth && !f.limited {
 		side, other := f.ahead, f.back
-		if len(other.level) < len(side.level) {
+		// Of two levels of one size that which is nearer to its end: two ends
+		// beside one hub meet in it, and need not look around it.
+		if cmp.Or(cmp.Compare(len(other.level), len(side.level)), cmp.Compare(other.depth, side.depth)) < 0 {
 			side, other = other, side
 		}
 		if len(side.level) == 0 {
