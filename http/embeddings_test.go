@@ -119,3 +119,31 @@ func TestOBS01ProviderKeyStaysSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestPacketsOfAFailingProviderAreTheSame: what a packet says of a provider that is
+// down does not go by the clock, and is said once.
+func TestPacketsOfAFailingProviderAreTheSame(t *testing.T) {
+	fake := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(fake.Close)
+	var millis atomic.Int64
+	provider, err := embed.New(embed.Options{
+		Provider: embed.HTTP, Key: "k", BaseURL: fake.URL + "/v1", Model: "fake", Dim: 3, Jitter: func() float64 { return 0 },
+		Now: func() time.Time { return time.UnixMilli(millis.Add(7)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := startWith(t, memory.Options{Embedder: provider, EmbedTimeout: 300 * time.Millisecond, Embedding: "http"})
+	r.assert("Person:p", "likes", `"tea"`)
+	const ask = "/api/context?goal=who+likes+tea"
+	first := r.get(ask).status(http.StatusOK).object()
+	for range 5 {
+		again := r.get(ask).status(http.StatusOK).object()
+		if fmt.Sprint(again) != fmt.Sprint(first) {
+			t.Errorf("other bytes: %v, and before %v", again, first)
+		}
+	}
+	if warnings := first["warnings"].([]any); len(warnings) != 1 || !strings.Contains(fmt.Sprint(warnings), "the embedding provider has failed") {
+		t.Errorf("warnings %v", warnings)
+	}
+}

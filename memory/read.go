@@ -58,6 +58,9 @@ type reading struct {
 	meta   Meta
 	// current is the view's own position, whatever the read is pinned to.
 	current fact.Position
+	// unasked is why a question's vector was not had: it is asked for once in one
+	// reading, so that all of its parts go by the same.
+	unasked error
 }
 
 func (r *reading) close() {

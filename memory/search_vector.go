@@ -60,12 +60,13 @@ func (s *Service) dense(r *reading, q *SearchQuery) *search.Dense {
 	case q.Question == "":
 		return nil
 	default:
-		v, err := s.embedQuestion(r.ctx, q.Question)
-		if err != nil {
-			r.warnOnce("words alone were searched for, because " + err.Error())
+		if r.unasked == nil {
+			d.Vector, r.unasked = s.embedQuestion(r.ctx, q.Question)
+		}
+		if r.unasked != nil {
+			r.warnOnce("words alone were searched for, because " + r.unasked.Error())
 			return nil
 		}
-		d.Vector = v
 	}
 	return d
 }

@@ -227,7 +227,7 @@ func TestFailuresPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		now = now.Add(rest*time.Second - time.Millisecond)
-		if err := embed(); err == nil || !strings.Contains(err.Error(), "is not asked again before 1ms") {
+		if err := embed(); err == nil || !strings.Contains(err.Error(), "is left alone for a while") {
 			t.Fatal(err)
 		}
 		now = now.Add(time.Millisecond)
