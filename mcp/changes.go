@@ -54,7 +54,9 @@ func (c *call) whatsChanged() error {
 	c.told(meta)
 	c.changed(d)
 	if len(d.Added)+len(d.Superseded)+d.StillValid == 0 {
-		c.emptyNamespace(q.Read)
+		if !c.emptyNamespace(q.Read) {
+			c.warnings = append(c.warnings, "nothing that was asked for held at either moment, as it was known then; recall_as_of answers about a past moment as it is known today")
+		}
 	}
 	return nil
 }

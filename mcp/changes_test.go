@@ -50,6 +50,11 @@ func TestWhatsChanged(t *testing.T) {
 	if got := ask(`,"object":"born"`); column(docs(got["added"]), "object") != `"born"` {
 		t.Errorf("one object: %v", got)
 	}
+	// Of a time before all memory nothing comes, and the answer says why.
+	early := r.tool("whats_changed", `{"namespace":"acme","from":1,"to":2}`).ok()
+	if encoded(early["still_valid"]) != "0" || !strings.Contains(encoded(early["warnings"]), "as it was known then") {
+		t.Errorf("before all memory: %v", early)
+	}
 	// Page by page it is the same.
 	var added, ended []doc
 	for more := `,"limit":1`; more != ""; {
