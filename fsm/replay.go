@@ -47,6 +47,11 @@ type telling struct {
 	weight int
 }
 
+func (t *telling) add(e fact.Event) {
+	t.page.Events = append(t.page.Events, e)
+	t.weight += e.Weight()
+}
+
 func (t *telling) full() bool { return len(t.page.Events) >= t.limit || t.heavy() }
 
 func (t *telling) heavy() bool { return t.weight >= maxEventBytes }
@@ -120,13 +125,8 @@ func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant
 		if err != nil {
 			return err
 		}
-		event, err := v.told(s, &e, tx, at)
-		if err != nil {
+		if err := v.tell(s, &e, tx, at, told); err != nil {
 			return err
-		}
-		if event != nil {
-			told.page.Events = append(told.page.Events, *event)
-			told.weight += event.Weight()
 		}
 		told.page.Skip = eventPlace(it.Key()) + 1
 	}
@@ -137,28 +137,36 @@ func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant
 	return nil
 }
 
-// told rebuilds an event; nil where its fact is gone.
-func (v *View) told(s space, e *event, tx uint64, at fact.Instant) (*fact.Event, error) {
-	told := &fact.Event{Op: e.op, Tx: tx}
+// tell adds an event as it was. Of a fact that has expired since, what is left to
+// tell is what it did to others: each of them is told as a supersede, so that no
+// follower keeps one as it was before.
+func (v *View) tell(s space, e *event, tx uint64, at fact.Instant, told *telling) error {
 	if e.expired != nil {
-		told.Fact = *e.expired
-		return told, nil
+		told.add(fact.Event{Op: e.op, Tx: tx, Fact: *e.expired})
+		return nil
 	}
 	f, err := v.factAt(s, e.id, tx, at)
-	if err != nil || f == nil {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	told.Fact = *f
+	var others []fact.Fact
 	for _, id := range e.others {
 		o, err := v.factAt(s, id, tx, at)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if o != nil {
-			told.Superseded = append(told.Superseded, *o)
+			others = append(others, *o)
 		}
 	}
-	return told, nil
+	if f != nil {
+		told.add(fact.Event{Op: e.op, Tx: tx, Fact: *f, Superseded: others})
+		return nil
+	}
+	for i := range others {
+		told.add(fact.Event{Op: fact.OpSupersede, Tx: tx, Fact: others[i]})
+	}
+	return nil
 }
 
 // factAt returns a fact as it was at a tx; nil where it is gone.

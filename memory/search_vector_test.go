@@ -186,7 +186,7 @@ func (w *denseWorld) check(s *memory.Service, c memory.Caller, q *memory.SearchQ
 // comparing with every fact that the caller may see gives; an index that has
 // followed the store all along answers as one that was just made.
 func TestVectorSearchAgainstBruteForce(t *testing.T) {
-	for seed := range uint64(3) {
+	for _, seed := range []uint64{0, 8, 9} { // 8 and 9: what expired had closed others
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newDenseWorld(t, 200+seed)

@@ -317,6 +317,19 @@ func TestSweep_Transient(t *testing.T) {
 	k.want("all but the content", []any{left.Transient, left.Dated, left.Confidence, left.Tx, left.FirstTx, left.ValidUntil}, []any{true, true, a.Confidence, 3, 1, 1500})
 }
 
+// What an expired fact had closed stays closed, and the stream goes on telling so.
+func TestSweep_WhatTheExpiredHadClosed(t *testing.T) {
+	k := newKit(t)
+	k.must(dated(k.say("s", "p", "old"), 100, fact.Forever))
+	brief := dated(k.say("s", "p", "brief"), 500, 1500)
+	brief.Transient = true
+	k.must(brief)
+	k.Sweep(1500)
+	events := k.Events(k.scope(), 1)
+	k.want("the close first", []any{events[0].Op, events[0].Tx, shape(events[0].Fact)}, []any{fact.OpSupersede, 2, "old[100,500)superseded"})
+	k.want("the expiry last", events[len(events)-1].Op, fact.OpExpire)
+}
+
 func TestPurge(t *testing.T) {
 	k := newKit(t)
 	k.must(k.say("Job:1", "p", "a"))

@@ -7,7 +7,7 @@ import (
 )
 
 // event is one change, told by ids: it is read back as the facts were at its
-// tx, and one whose fact has since been deleted is not told any more (C-33).
+// tx. Of one whose fact has since been deleted only what it did to others is told (C-33).
 type event struct {
 	op    fact.Op
 	tx    uint64
@@ -54,16 +54,23 @@ func (m *Model) Events(scope fact.Scope, after uint64) []fact.Event {
 		if f == nil {
 			f = m.at(e, e.id)
 		}
-		if e.tx <= after || f == nil || !within(scope, f.Tenant, e.on) {
+		if e.tx <= after {
 			continue
 		}
-		told := fact.Event{Op: e.op, Tx: e.tx, Fact: *f}
+		var ended []fact.Fact
 		for _, id := range e.ended {
-			if ended := m.at(e, id); ended != nil {
-				told.Superseded = append(told.Superseded, *ended)
+			if v := m.at(e, id); v != nil {
+				ended = append(ended, *v)
 			}
 		}
-		list = append(list, told)
+		switch {
+		case f != nil && within(scope, f.Tenant, e.on):
+			list = append(list, fact.Event{Op: e.op, Tx: e.tx, Fact: *f, Superseded: ended})
+		case f == nil && len(ended) > 0 && within(scope, ended[0].Tenant, e.on):
+			for _, v := range ended {
+				list = append(list, fact.Event{Op: fact.OpSupersede, Tx: e.tx, Fact: v})
+			}
+		}
 	}
 	return list
 }
