@@ -24,6 +24,9 @@ func TestTheDocumentsExamples(t *testing.T) {
 	if got := column(r.tool("recall", `{"mode":"walk","namespace":"acme","start":"Project:atlas","depth":2}`).facts(), "object"); got != `"Person:alice","Org:acme"` {
 		t.Errorf("walk: %s", got)
 	}
+	if got := column(r.tool("recall", `{ "mode": "walk", "namespace": "acme", "start": "Person:alice", "depth": 2, "direction": "out", "edge_types": ["works_at", "leads"] }`).facts(), "object"); got != `"Org:acme"` {
+		t.Errorf("walk of the documents: %s", got)
+	}
 	if got := column(r.tool("recall", `{ "mode": "semantic", "namespace": "acme", "query": "Who leads project Atlas?", "limit": 10 }`).facts()[:1], "object"); got != `"Person:alice"` {
 		t.Errorf("semantic: %s", got)
 	}

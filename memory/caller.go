@@ -68,5 +68,5 @@ func (c Caller) namesTenant(path, tenant string) error {
 	if !c.Operator || owner == c.Tenant {
 		return nil
 	}
-	return fact.Invalid(path, "is not the tenant of this request: name it with tenant= in the query")
+	return fact.Invalid(path, "is not the tenant of this request: name it with tenant= in the query, over MCP with namespace")
 }
