@@ -79,3 +79,21 @@ func TestCompact(t *testing.T) {
 	}
 	r.get("/api/compact").fails(405, "MethodNotAllowed")
 }
+
+// TestCompactCountsLongTextsWhole: facts go back as they were sent, so that a long
+// text takes of the budget what all of it takes.
+func TestCompactCountsLongTextsWhole(t *testing.T) {
+	r := start(t, "")
+	long := strings.Repeat("word ", 6000) // 6,000 tokens
+	var facts []string
+	for i := range 20 {
+		facts = append(facts, fmt.Sprintf(`{"id":"f%d","subject":"Doc:%d","predicate":"text","object":"%s."}`, i, i, long))
+	}
+	for budget, kept := range map[int]int{1000: 0, 5000: 0, 13000: 2} {
+		got := r.post("/api/compact", fmt.Sprintf(`{"token_budget":%d,"facts":[%s]}`, budget, strings.Join(facts, ","))).status(200).object()
+		n, tokens := len(got["facts"].([]any)), number(got["tokens"])
+		if n != kept || tokens > budget || tokens < 6000*kept || number(got["total_tokens"]) < 100_000 {
+			t.Errorf("budget %d: %d facts of %d tokens, of %v", budget, n, tokens, got["total_tokens"])
+		}
+	}
+}

@@ -14,8 +14,8 @@ type Compacted struct {
 }
 
 // Compact ranks facts as a packet without a goal does, and keeps what fits.
-// Nothing is merged: who sends a fact twice has two. A text of more than
-// MaxValueBytes counts with the part that a prompt would show.
+// Nothing is merged: who sends a fact twice has two. Facts go back whole, so that a
+// text counts as a whole, too, where a packet would have cut it.
 func Compact(facts []fact.Fact, budget int, counter Counter) (*Compacted, error) {
 	list := make([]claim, len(facts))
 	at := make(map[*Candidate]int, len(facts))
@@ -33,13 +33,13 @@ func Compact(facts []fact.Fact, budget int, counter Counter) (*Compacted, error)
 		taken := false
 		if misses < maxMisses {
 			var err error
-			if taken, err = p.take(p.form.factLine(c, false)); err != nil {
+			if taken, err = p.takeWhole(p.form.factLine(c, false), uncut(&c.Fact)); err != nil {
 				return nil, err
 			}
 		}
 		if !taken {
 			misses++
-			rest += estimate(&c.Fact)
+			rest += estimate(&c.Fact) + len(uncut(&c.Fact))/4
 			continue
 		}
 		misses = 0
@@ -48,4 +48,30 @@ func Compact(facts []fact.Fact, budget int, counter Counter) (*Compacted, error)
 	done.Tokens = p.used.most()
 	done.TotalTokens = done.Tokens + rest
 	return done, nil
+}
+
+// uncut is what a line leaves out of a long text.
+func uncut(f *fact.Fact) string {
+	if f.Object.Kind != fact.Text {
+		return ""
+	}
+	shown, _ := cut(f.Object.Text, MaxValueBytes)
+	return f.Object.Text[len(shown):]
+}
+
+// takeWhole is take for a line with more text behind it, which is counted piece by
+// piece, and no further than there is room.
+func (p *prompt) takeWhole(line, more string) (bool, error) {
+	t, err := p.counter.Tokens(line)
+	for err == nil && more != "" && p.fits(t) {
+		piece, _ := cut(more, MaxValueBytes)
+		var n Tokens
+		n, err = p.counter.Tokens(piece)
+		t, more = t.add(n), more[len(piece):]
+	}
+	if err != nil || !p.fits(t) {
+		return false, err
+	}
+	p.used = p.used.add(t)
+	return true, nil
 }
