@@ -22,7 +22,7 @@ func (s *Server) compact(c *call) error {
 	if err := c.query.done(); err != nil {
 		return err
 	}
-	done, err := s.config.Memory.Compact(q)
+	done, err := s.config.Memory.Compact(c.r.Context(), q)
 	if err != nil {
 		return err
 	}

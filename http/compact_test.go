@@ -2,9 +2,13 @@ package http_test
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"abagraph/memory"
 )
 
 // TestCurlsOfCompact runs the commands of the documents' pages as written there.
@@ -96,4 +100,11 @@ func TestCompactCountsLongTextsWhole(t *testing.T) {
 			t.Errorf("budget %d: %d facts of %d tokens, of %v", budget, n, tokens, got["total_tokens"])
 		}
 	}
+}
+
+// TestCompactHasAReadsTime: megabytes that all fit are not counted for longer than a
+// read may take.
+func TestCompactHasAReadsTime(t *testing.T) {
+	r := startWith(t, memory.Options{Timeout: time.Nanosecond})
+	r.post("/api/compact", `{"token_budget":100000000,"facts":[{"id":"1","subject":"S","predicate":"p","object":"tea"}]}`).fails(http.StatusGatewayTimeout, "Timeout")
 }

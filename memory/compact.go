@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -96,9 +97,19 @@ func (in *Input) whole(v jsonx.Value, path string) (fact.Fact, error) {
 	return got, f.Done()
 }
 
-// Compact ranks facts and keeps those that fit. It reads nothing of the store.
-func (s *Service) Compact(q *CompactQuery) (*packet.Compacted, error) {
-	done, err := packet.Compact(q.Facts, q.Budget, &s.tokens)
+// Compact ranks facts and keeps those that fit. It reads nothing of the store, but
+// has a read's time: a long list with a large budget is much to count. Only a few
+// such are counted at a time, as reads that look at everything are.
+func (s *Service) Compact(ctx context.Context, q *CompactQuery) (*packet.Compacted, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if len(q.Facts) > packet.MaxFacts {
+		if err := s.heavy.enter(ctx); err != nil {
+			return nil, err
+		}
+		defer s.heavy.leave()
+	}
+	done, err := packet.Compact(q.Facts, q.Budget, s.tokens.within(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("compact facts: %w", err)
 	}

@@ -72,7 +72,7 @@ func (s *Service) Context(ctx context.Context, c Caller, q *ContextQuery, trace 
 		return nil, r.meta, err
 	}
 	trace.Step("read", "seed entities → indexed fact lookup → 1-hop graph walk → search → wiki page lookup")
-	p, err := packet.Assemble(b.request(), b.candidates, b.pages, &s.tokens)
+	p, err := packet.Assemble(b.request(), b.candidates, b.pages, s.tokens.within(ctx))
 	if err != nil {
 		return nil, r.meta, fmt.Errorf("assemble a packet: %w", err)
 	}

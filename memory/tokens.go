@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"context"
+
 	"abagraph/internal/tokens"
 	"abagraph/memory/packet"
 )
@@ -13,4 +15,21 @@ type counter struct{ tokens.Counter }
 func (c *counter) Tokens(text string) (packet.Tokens, error) {
 	n, err := c.Count(text)
 	return packet.Tokens{n.O200k, n.Cl100k}, err
+}
+
+// within returns the counter for one request, which ends with it: counting a few
+// megabytes takes seconds.
+func (c *counter) within(ctx context.Context) packet.Counter { return bounded{ctx, c} }
+
+type bounded struct {
+	ctx context.Context
+	*counter
+}
+
+// Tokens implements packet.Counter.
+func (b bounded) Tokens(text string) (packet.Tokens, error) {
+	if err := b.ctx.Err(); err != nil {
+		return packet.Tokens{}, err
+	}
+	return b.counter.Tokens(text)
 }
