@@ -110,6 +110,7 @@ func TestSearchSaysWhatItCannotDo(t *testing.T) {
 	r := startSearch(t, "")
 	r.assert("Person:alice", "works_at", `"Company:beta"`)
 	for path, want := range map[string]string{
+		asks("?!"):                         "no letter and no digit",
 		asks(""):                           "question is empty",
 		asks("alice") + "&seeds=Person:no": "no fact mentions Person:no",
 		asks("alice") + "&seeds=Person:alice&seeds=Person:no": "no fact mentions Person:no",

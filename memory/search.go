@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"abagraph/fact"
 	"abagraph/memory/search"
@@ -130,6 +132,9 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 		return nil, r.meta, err
 	}
 	if len(answer.Hits) == 0 {
+		if q.Question != "" && !strings.ContainsFunc(q.Question, wordRune) {
+			r.warnOnce("the question holds no letter and no digit: no word can be found by it")
+		}
 		empty, err := r.emptyNamespace()
 		if err != nil {
 			return nil, r.meta, err
@@ -142,6 +147,8 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 	explainSearch(trace, q, answer)
 	return answer, r.meta, nil
 }
+
+func wordRune(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
 // find searches in a state that is open, at its point of both times, whatever time
 // the question names.
