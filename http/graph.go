@@ -22,6 +22,7 @@ func (s *Server) graph(c *call) error {
 	s.config.Logger.Info("abagraph.graph.view", "nodes_total", g.TotalNodes, "nodes_returned", len(g.Nodes),
 		"edges_returned", len(g.Edges), "limit", q.Limit, "q", masked(q.Q))
 	c.meta(&meta)
+	c.warn(&meta)
 	b := append(c.begin(), `{"nodes":[`...)
 	for i := range g.Nodes {
 		n := &g.Nodes[i]

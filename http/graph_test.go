@@ -389,3 +389,15 @@ func TestGraphSameBytes(t *testing.T) {
 		}
 	}
 }
+
+// A namespace that does not exist is said to, rather than shown as an empty graph.
+func TestGraphOfNoNamespace(t *testing.T) {
+	r := start(t, "")
+	r.assert("Person:a", "knows", `"Person:b"`)
+	if got := r.get("/api/graph?tenant=nosuch").status(200).object(); !strings.Contains(fmt.Sprint(got["warnings"]), "nosuch does not exist") {
+		t.Errorf("got %v", got)
+	}
+	if got := r.get("/api/graph?tenant=default").status(200).object(); got["warnings"] != nil {
+		t.Errorf("got %v", got)
+	}
+}

@@ -345,6 +345,15 @@ func (r *reading) emptyNamespace() (string, error) {
 	return "the namespace " + shorten(r.scope.Tenant) + " does not exist, or holds no facts yet", nil
 }
 
+// warnIfEmpty warns of a namespace that holds nothing.
+func (r *reading) warnIfEmpty() error {
+	empty, err := r.emptyNamespace()
+	if err == nil && empty != "" {
+		r.warnOnce(empty)
+	}
+	return err
+}
+
 // entitiesIn lists the entity references that a text names, each once.
 func entitiesIn(text string) []string {
 	var list []string

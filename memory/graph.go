@@ -82,6 +82,11 @@ func (s *Service) Graph(ctx context.Context, c Caller, q *GraphQuery, trace *Tra
 	if err != nil {
 		return nil, r.meta, err
 	}
+	if graph.TotalNodes == 0 {
+		if err := r.warnIfEmpty(); err != nil {
+			return nil, r.meta, err
+		}
+	}
 	r.meta.Backfilled = backfilled(graph.Edges)
 	trace.Step("execute", "full_scan")
 	trace.Name("graph", "pick full_scan index → rank nodes → edges between them")

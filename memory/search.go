@@ -135,12 +135,8 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 		if q.Question != "" && !strings.ContainsFunc(q.Question, wordRune) {
 			r.warnOnce("the question holds no letter and no digit: no word can be found by it")
 		}
-		empty, err := r.emptyNamespace()
-		if err != nil {
+		if err := r.warnIfEmpty(); err != nil {
 			return nil, r.meta, err
-		}
-		if empty != "" {
-			r.warnOnce(empty)
 		}
 	}
 	r.meta.Backfilled = foundBackfilled(answer.Hits)
