@@ -9,9 +9,13 @@ import (
 	"abagraph/memory"
 )
 
-// Local links to a server in this process, on behalf of a caller.
+// Local links to a server in this process, on behalf of a caller. Nothing is done
+// for one who has given up.
 func (s *Server) Local(caller memory.Caller) Link {
 	return func(ctx context.Context, body []byte, header map[string]string, each func([]byte) error) error {
+		if ctx.Err() != nil {
+			return nil
+		}
 		ctx = memory.WithHandoff(ctx, &memory.Handoff{Caller: caller})
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 		if err != nil {
