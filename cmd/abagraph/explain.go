@@ -10,23 +10,7 @@ import (
 )
 
 func explainCommand(a *app) *cobra.Command {
-	var q client.FactQuery
-	var explain bool
-	c := &cobra.Command{
-		Use:   "explain ID",
-		Short: "Show why a fact is believed, or is not any more",
-		Args:  exactArgs("ID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.read(c.Context(), client.ExplainPath(args[0]), q.Values(), explain, explanationTable)
-		},
-	}
-	flags := c.Flags()
-	flags.IntVar(&q.Limit, "limit", 0, "rows of each list at most (default 10,000)")
-	flags.StringVar(&q.Branch, "branch", "", "branch to read from")
-	flags.StringVar(&q.Consistency, "consistency", "", "linearizable (the default) or stale")
-	flags.Uint64Var(&q.MinTx, "min-tx", 0, "wait until the node has applied this tx")
-	flags.BoolVar(&explain, "explain", false, "show the query plan")
-	return c
+	return aboutFactCommand(a, "explain ID", "Show why a fact is believed, or is not any more", client.ExplainPath, explanationTable)
 }
 
 func explanationTable(t *table, raw []byte) error {

@@ -9,14 +9,19 @@ import (
 )
 
 func historyCommand(a *app) *cobra.Command {
+	return aboutFactCommand(a, "history ID", "Show every version of a fact, and the timeline that it is part of", client.HistoryPath, historyTable)
+}
+
+// aboutFactCommand is a command that reads what is told of one fact, by its id.
+func aboutFactCommand(a *app, use, short string, path func(id string) string, show func(*table, []byte) error) *cobra.Command {
 	var q client.FactQuery
 	var explain bool
 	c := &cobra.Command{
-		Use:   "history ID",
-		Short: "Show every version of a fact, and the timeline that it is part of",
+		Use:   use,
+		Short: short,
 		Args:  exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.read(c.Context(), client.HistoryPath(args[0]), q.Values(), explain, historyTable)
+			return a.read(c.Context(), path(args[0]), q.Values(), explain, show)
 		},
 	}
 	flags := c.Flags()
