@@ -11,8 +11,19 @@ import (
 	"time"
 
 	"abagraph/internal/embed"
+	"abagraph/internal/outbound"
 	"abagraph/memory"
 )
+
+// localGuard lets calls through to this machine.
+func localGuard(t *testing.T) *outbound.Guard {
+	t.Helper()
+	g, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
 
 // withProvider serves with an endpoint that speaks the embeddings protocol.
 func withProvider(t *testing.T, admin, key string, answer http.HandlerFunc) *rig {
@@ -21,7 +32,7 @@ func withProvider(t *testing.T, admin, key string, answer http.HandlerFunc) *rig
 	t.Cleanup(fake.Close)
 	var asked atomic.Int64
 	provider, err := embed.New(embed.Options{
-		Provider: embed.HTTP, Key: key, BaseURL: fake.URL + "/v1", Model: "fake", Dim: 3, Jitter: func() float64 { return 0 },
+		Provider: embed.HTTP, Key: key, BaseURL: fake.URL + "/v1", Model: "fake", Dim: 3, Guard: localGuard(t), Jitter: func() float64 { return 0 },
 		Now: func() time.Time { return time.Unix(3600*asked.Add(1), 0) }, // no pause is longer
 	})
 	if err != nil {
@@ -127,7 +138,7 @@ func TestPacketsOfAFailingProviderAreTheSame(t *testing.T) {
 	t.Cleanup(fake.Close)
 	var millis atomic.Int64
 	provider, err := embed.New(embed.Options{
-		Provider: embed.HTTP, Key: "k", BaseURL: fake.URL + "/v1", Model: "fake", Dim: 3, Jitter: func() float64 { return 0 },
+		Provider: embed.HTTP, Key: "k", BaseURL: fake.URL + "/v1", Model: "fake", Dim: 3, Guard: localGuard(t), Jitter: func() float64 { return 0 },
 		Now: func() time.Time { return time.UnixMilli(millis.Add(7)) },
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"abagraph/internal/embed"
+	"abagraph/internal/outbound"
 	"abagraph/internal/words"
 	"abagraph/memory"
 )
@@ -15,10 +16,10 @@ import (
 // openEmbedder makes the provider of vectors that the settings name; nil where
 // none makes any. An endpoint without a key leaves embeddings off, with a line
 // that says so (F-228).
-func openEmbedder(s settings, logger *slog.Logger) (memory.Embedder, error) {
+func openEmbedder(s settings, guard *outbound.Guard, logger *slog.Logger) (memory.Embedder, error) {
 	provider, err := embed.New(embed.Options{
 		Provider: s.get("embedding"), Key: s.get("embedding_api_key"), BaseURL: s.get("embedding_base_url"),
-		Model: s.get("embedding_model"), Dim: int(s.number("embedding_dim")),
+		Model: s.get("embedding_model"), Dim: int(s.number("embedding_dim")), Guard: guard,
 		Told: func(err error) {
 			if err == nil {
 				logger.Info("abagraph.embedding.works")

@@ -118,7 +118,7 @@ func TestSRC02FailingProviders(t *testing.T) {
 	defer close(release)
 	for i, kind := range []string{"error", "empty", "slow"} {
 		fault.Store(kind)
-		command := program(t, "serve", "--bind", "127.0.0.1:0", "--data", ":memory:", "--embedding", "http", "--embedding-base-url", fake.URL,
+		command := program(t, "serve", "--bind", "127.0.0.1:0", "--data", ":memory:", "--embedding", "http", "--embedding-base-url", fake.URL, "--outbound-allow", "127.0.0.1",
 			"--embedding-timeout-ms", "300", "--embedding-dim", "4")
 		command.Env = append(command.Env, "OPENAI_API_KEY="+key)
 		p := launchAs(t, command).up()

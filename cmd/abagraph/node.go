@@ -21,6 +21,7 @@ import (
 	"abagraph/fsm"
 	httpd "abagraph/http"
 	"abagraph/internal/events"
+	"abagraph/internal/outbound"
 	rlog "abagraph/log"
 	"abagraph/memory"
 	"abagraph/replication"
@@ -38,6 +39,7 @@ type node struct {
 	machine *fsm.Machine
 	raft    *replication.Node
 	keeper  keeper
+	guard   *outbound.Guard
 }
 
 // openNode wires state machine, replication, memory and HTTP. The port is taken
@@ -52,6 +54,9 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	}()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if n.guard, err = n.openGuard(s); err != nil {
+		return nil, err
+	}
 	door, err := n.openMemory(s, logger)
 	if err != nil {
 		return nil, err
@@ -84,7 +89,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 // through until the server serves, and by then the node is whole.
 func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, error) {
 	threshold := s.fraction("candidate_threshold")
-	embedder, err := openEmbedder(s, logger)
+	embedder, err := openEmbedder(s, n.guard, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +219,9 @@ func (n *node) close(limit time.Duration) error {
 		n.door.Close()
 	}
 	n.keeper.stop()
+	if n.guard != nil {
+		n.guard.Close()
+	}
 	if n.raft != nil {
 		errs = append(errs, n.raft.Close())
 	}

@@ -60,6 +60,7 @@ func serverSettings() []setting {
 		{name: "embedding_model", help: "model of the embedding endpoint (default: text-embedding-3-small)"},
 		{name: "embedding_dim", check: isCount(1, 8192), help: "numbers in a vector (default: 64 of hash, 1536 of openai and http)"},
 		{name: "embedding_timeout_ms", preset: "3000", check: isCount(10, 60_000), help: "milliseconds that a write or a search waits for vectors"},
+		{name: "outbound_allow", check: opensHosts, help: "comma list of hosts, addresses and ranges that may be called although they are private: HOST, HOST:PORT, ADDRESS/BITS"},
 		{name: "log_level", preset: "info", check: isOneOf("debug", "info", "warn", "error"), help: "least level of the process log: debug, info, warn or error"},
 		{name: "shutdown_secs", preset: "10", check: isCount(1, 600), help: "seconds that a shutdown may take"},
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/outbound"
 )
 
 type question struct {
@@ -47,10 +48,11 @@ func (e *endpoint) ask(ctx context.Context, texts []string, into [][]float32) (r
 	request.Header.Set("Authorization", "Bearer "+e.key)
 	response, err := e.client.Do(request)
 	if err != nil {
-		return nil, true, 0, unreached(ctx, err)
+		err, again = unreached(ctx, err)
+		return nil, again, 0, err
 	}
 	defer response.Body.Close()
-	limit := int64(64<<10 + len(texts)*e.model.Dim*32)
+	limit := answerBytes(len(texts), e.model.Dim)
 	raw, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
@@ -59,7 +61,8 @@ func (e *endpoint) ask(ctx context.Context, texts []string, into [][]float32) (r
 		again, after = retryable(response)
 		return nil, again, after, failure("answered %d", response.StatusCode)
 	case err != nil:
-		return nil, true, 0, unreached(ctx, err)
+		err, again = unreached(ctx, err)
+		return nil, again, 0, err
 	case int64(len(raw)) > limit:
 		return nil, false, 0, failure("answered more than %d bytes to %d texts", limit, len(texts))
 	}
@@ -67,17 +70,14 @@ func (e *endpoint) ask(ctx context.Context, texts []string, into [][]float32) (r
 	return rejected, false, 0, err
 }
 
-// unreached says of a call that got no answer only whether it took too long: the
-// net's own words name addresses.
-func unreached(ctx context.Context, err error) error {
-	var timeout interface{ Timeout() bool }
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return failure("was asked by a request that was given up")
-	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
-		return failure("did not answer in time")
+// unreached says of a call that got no answer why, and whether another one may
+// get one: the net's own words name addresses.
+func unreached(ctx context.Context, err error) (error, bool) {
+	var known *outbound.Failure
+	if errors.As(outbound.Explain(ctx, err), &known) {
+		return failure("%s", known.Error()), known.Kind != outbound.Refused
 	}
-	return failure("could not be reached")
+	return failure("was asked by a request that was given up"), true
 }
 
 // retryable tells whether the answer may be another one next time.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/outbound"
 )
 
 // The providers that make vectors. words and off make none.
@@ -38,6 +39,8 @@ type Options struct {
 	// Told is called when the provider begins to fail, with the reason, and with nil
 	// when it works again; nil = nobody asks.
 	Told func(err error)
+	// Guard judges where the endpoint leads; nil = one that opens nothing.
+	Guard *outbound.Guard
 	// Now, Sleep and Jitter are the clock, the pause between two attempts and a
 	// random number from 0 to 1; nil = the real ones.
 	Now    func() time.Time

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/outbound"
 )
 
 const secret = "sk-marked-5f2a9c"
@@ -63,11 +64,22 @@ func (f *fake) provider(o Options) Provider {
 		o.Model = "small"
 	}
 	o.Jitter = func() float64 { return 0 }
+	o.Guard = local(f.t)
 	p, err := New(o)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return p
+}
+
+// local lets this machine's own addresses through.
+func local(t *testing.T) *outbound.Guard {
+	t.Helper()
+	g, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 func unit(v ...float32) []float32 { fact.Unit(v); return v }
@@ -280,13 +292,23 @@ func TestSomeVectorsAreKept(t *testing.T) {
 	}
 }
 
-// TestProxiesAreNotUsed: the environment cannot send the key elsewhere.
-func TestProxiesAreNotUsed(t *testing.T) {
-	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-	t.Setenv("ALL_PROXY", "http://127.0.0.1:1")
-	if newClient().Transport.(*http.Transport).Proxy != nil {
-		t.Fatal("the client asks the environment for a proxy")
+// TestSSR01EmbeddingEndpoint holds the embedding endpoint to the guard of every
+// outbound call.
+func TestSSR01EmbeddingEndpoint(t *testing.T) {
+	for _, base := range []string{"http://169.254.169.254/v1", "http://localhost:11434/v1", "http://127.1/v1", "http://[::ffff:127.0.0.1]/v1", "https://10.0.0.7/v1"} {
+		_, err := New(Options{Provider: HTTP, Key: secret, BaseURL: base})
+		if err == nil || !strings.Contains(err.Error(), "which is refused") && !strings.Contains(err.Error(), "is not read") {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+	// What a name leads to is judged where the connection is made, and once.
+	f := newFake(t, func(int64, question, http.ResponseWriter) { t.Error("the endpoint was asked") })
+	guard, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1"}, Own: func() []string { return []string{strings.TrimPrefix(f.URL, "http://")} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{Provider: HTTP, Key: secret, BaseURL: f.URL, Guard: guard}); err == nil {
+		t.Error("the cluster's own port is an endpoint")
 	}
 }
 

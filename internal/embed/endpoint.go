@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/outbound"
 )
 
 // Bounds of one call.
@@ -21,6 +21,7 @@ const (
 	attempts      = 3
 	firstWait     = 100 * time.Millisecond
 	maxWait       = 2 * time.Second
+	callLimit     = time.Minute // whatever the caller's patience
 )
 
 // endpoint asks a server that speaks the OpenAI embeddings protocol.
@@ -60,6 +61,17 @@ func newEndpoint(o Options) (Provider, error) {
 		return nil, err
 	}
 	e.url = base + "/embeddings"
+	guard := o.Guard
+	if guard == nil {
+		if guard, err = outbound.New(outbound.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if err := guard.Check(e.url); err != nil {
+		return nil, fmt.Errorf("the base URL of the embedding provider %w", err)
+	}
+	// No redirects, which could carry the texts off.
+	e.client = guard.Client(outbound.Limits{Bytes: answerBytes(maxTexts, e.model.Dim), Time: callLimit, Hops: -1})
 	if e.sleep == nil {
 		e.sleep = sleep
 	}
@@ -70,31 +82,17 @@ func newEndpoint(o Options) (Provider, error) {
 	if e.rest.now == nil {
 		e.rest.now = time.Now
 	}
-	e.client = newClient()
 	return e, nil
 }
+
+// answerBytes bounds an answer to so many texts.
+func answerBytes(texts, dim int) int64 { return int64(64<<10 + texts*dim*32) }
 
 func or(value, preset string) string {
 	if value == "" {
 		return preset
 	}
 	return value
-}
-
-// newClient makes a client that goes where it was sent and nowhere else: no
-// redirects, which could carry the key off, and no proxy of the environment.
-func newClient() *http.Client {
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout:    5 * time.Second,
-			MaxIdleConnsPerHost:    maxInFlight,
-			IdleConnTimeout:        90 * time.Second,
-			MaxResponseHeaderBytes: 64 << 10,
-			ForceAttemptHTTP2:      true,
-		},
-	}
 }
 
 // Model names the model that the endpoint is asked for.

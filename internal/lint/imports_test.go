@@ -59,7 +59,9 @@ var table = []house{
 		"memory/packet is a pure function from facts to a packet: it imports fact only, and sees no store, no clock and no randomness"},
 	{"ingest", []string{"fact", "memory", "memory/page"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"ingest calls memory like any other client: it imports fact and memory only"},
-	{"internal/embed", []string{"fact"}, []string{anyModule},
+	{"internal/outbound", nil, []string{anyModule},
+		"internal/outbound guards every outbound call: it imports the standard library only"},
+	{"internal/embed", []string{"fact", "internal/outbound"}, []string{anyModule},
 		"internal/embed asks the providers of vectors: it imports fact and the standard library only"},
 	{"http", []string{"fact", "memory", "memory/page", "memory/check", "memory/packet", "ingest"}, []string{raftLib, raftBolt, bbolt, pebbleLib},
 		"http speaks to fact, memory and ingest only: no log, fsm, replication, mcp, Raft or Pebble"},
@@ -71,7 +73,7 @@ var table = []house{
 		"ops works on offline data and through the client: it imports fact, log, fsm, replication and client, and no surface"},
 	{"chaos", []string{"client", "fact"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"chaos attacks from the street: it imports client and fact, and starts real processes"},
-	{"cmd", []string{"fact", "log", "log/entry", "fsm", "replication", "memory", "ingest", "http", "mcp", "client", "ops", "internal/embed"}, []string{"net/http"},
+	{"cmd", []string{"fact", "log", "log/entry", "fsm", "replication", "memory", "ingest", "http", "mcp", "client", "ops", "internal/embed", "internal/outbound"}, []string{"net/http"},
 		"cmd is flags and wiring: it imports all but chaos, and needs net/http never, since our http wraps it"},
 }
 
