@@ -52,6 +52,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/factcheck", handle: s.factcheck},
 		{method: http.MethodPost, template: "/api/digest", handle: s.digest},
 		{method: http.MethodPost, template: "/api/consolidate", handle: s.consolidate},
+		{method: http.MethodPost, template: "/api/sources/:name/undo", handle: s.undoSource},
 		{method: http.MethodGet, template: "/api/changes", handle: s.changes},
 		{method: http.MethodGet, template: "/api/pages/*", handle: s.getPage},
 		{method: http.MethodPut, template: "/api/pages/*", handle: s.putPage},

@@ -96,3 +96,19 @@ func TestCheckCommands(t *testing.T) {
 		}
 	}
 }
+
+// A source is shown first, and then taken back.
+func TestSourceUndo(t *testing.T) {
+	r := serving(t, "")
+	r.ok("assert", "Contact:a", "role", "admin", "--source", "crm/1")
+	r.ok("assert", "Contact:b", "role", "admin", "--source", "other")
+	if dry := r.object("source", "undo", "crm/1", "--dry-run"); dry["retracted"] != 1.0 || len(dry["sample"].([]any)) != 1 {
+		t.Errorf("the dry run wrote %v", dry)
+	}
+	if done := r.object("source", "undo", "crm/1"); done["retracted"] != 1.0 || done["remaining"] != 0.0 {
+		t.Errorf("undo wrote %v", done)
+	}
+	if got := r.objects(); got != `"admin"` {
+		t.Errorf("left: %s", got)
+	}
+}
