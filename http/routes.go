@@ -96,6 +96,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/v1", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/v1/", access: discovery, handle: s.index},
+		{method: http.MethodGet, template: "/openapi.json", access: public, handle: s.openAPI},
 		{method: http.MethodGet, template: "/metrics", access: public, handle: s.serveMetrics},
 	}
 	if s.config.MCP != nil {

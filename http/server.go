@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"abagraph/http/openapi"
+
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/semaphore"
 )
@@ -38,6 +40,8 @@ type Server struct {
 	closing context.Context
 	close   context.CancelFunc
 	calls   sync.Pool
+	// document describes the routes; it is made when it is first asked for.
+	document func() (*openapi.Document, error)
 }
 
 // NewServer checks a configuration and lays out the routes. It refuses to be
@@ -50,6 +54,7 @@ func NewServer(config Config) (*Server, error) {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }
+	s.document = sync.OnceValues(s.describe)
 	var err error
 	if s.metrics, err = newMetrics(config.Registry, config.Memory, &s.streams); err != nil {
 		s.close()
