@@ -162,7 +162,10 @@ func (l *ledger) register(req *fact.Request, s space, rec *fact.Branch, t *txn, 
 	}
 	t.extra = append([]byte("branch"), entry.EncodeBranch(rec)...)
 	res.Tx, res.Wrote = t.tx, true
-	return t.commit(txRecord{Kind: "branch", Tenant: req.Tenant, Actor: req.Actor, Reason: branchReasons[req.Branching.Op] + rec.Name, DeclaredKnownAt: fact.NoInstant})
+	return t.commit(txRecord{
+		Kind: "branch", Tenant: req.Tenant, Actor: req.Actor, Reason: branchReasons[req.Branching.Op] + rec.Name, DeclaredKnownAt: fact.NoInstant,
+		auditPart: auditPart{Op: branchOps[req.Branching.Op], Target: rec.Name},
+	})
 }
 
 var branchReasons = [...]string{fact.BranchCreate: "create ", fact.BranchPromote: "promote ", fact.BranchDiscard: "discard "}

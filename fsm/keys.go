@@ -58,6 +58,7 @@ const (
 	famBranch     = 'B' // name → fact.Branch
 	famOutcome    = 'I' // hash of (key, method, path) → outcome
 	famOutcomeAge = 'J' // record time, the same hash → ""
+	famAudit      = 'A' // tx → "" : the txs that are the tenant's or about it
 )
 
 // Classes within famTimeline, after the subject. A row's class is its status.
@@ -357,6 +358,9 @@ func (s space) outcome(hash [32]byte) []byte {
 func (s space) outcomeAge(at fact.Instant, hash [32]byte) []byte {
 	return append(appendTime(s.shared().prefix(famOutcomeAge), at), hash[:]...)
 }
+
+// audits is the place of the first tx of the tenant's trail that is not before tx.
+func (s space) audits(tx uint64) []byte { return appendUint(s.shared().prefix(famAudit), tx) }
 
 // appendSource appends a hash of a source; it tells none from an empty one.
 func appendSource(k []byte, source *string) []byte {

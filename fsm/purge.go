@@ -30,7 +30,9 @@ func (l *ledger) purge(req *fact.Request, now fact.Instant) (*fact.Result, error
 		if err != nil {
 			return nil, err
 		}
-		res.Purged += n
+		if res.Purged += n; n > 0 {
+			t.auditFor = append(t.auditFor, tenant)
+		}
 	}
 	if res.Purged == 0 {
 		return res, nil

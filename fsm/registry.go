@@ -92,7 +92,8 @@ func (l *ledger) change(req *fact.Request, now fact.Instant) (*fact.Result, erro
 	}
 	res.Tx, res.Wrote = t.tx, true
 	l.state.Registry = t.tx
-	return res, t.commit(txRecord{Kind: "registry", Actor: req.Actor, DeclaredKnownAt: fact.NoInstant})
+	t.auditFor = []string{req.Registry.ID}
+	return res, t.commit(txRecord{Kind: "registry", Actor: req.Actor, DeclaredKnownAt: fact.NoInstant, auditPart: registryAudit(req.Registry)})
 }
 
 // register makes the checks before it writes anything to the registry, which

@@ -37,6 +37,9 @@ type state struct {
 	// MaxID is the greatest id that any fact was ever given: a greater one is
 	// new for certain.
 	MaxID fact.ID
+	// Audit is the end of the audit chain. It is kept with the record of the
+	// last tx, not here.
+	Audit [32]byte
 }
 
 func (s *state) position() fact.Position {
@@ -52,7 +55,13 @@ func loadState(r pebble.Reader) (state, error) {
 	if b == nil {
 		return state{Format: storeFormat, Clock: fact.NoInstant}, nil
 	}
-	return decodeState(b)
+	s, err := decodeState(b)
+	if err != nil || s.Tx == 0 {
+		return s, err
+	}
+	last, err := readTx(r, s.Tx)
+	s.Audit = last.Audit
+	return s, err
 }
 
 func (s *state) save(b *pebble.Batch) error {
@@ -113,62 +122,6 @@ func firstEpoch(proposedAt fact.Instant, term uint64) string {
 func epochName(seed []byte) string {
 	sum := sha256.Sum256(seed)
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:5]))
-}
-
-// txRecord is what is kept of every tx for ever.
-type txRecord struct {
-	RecordedAt fact.Instant
-	Kind       string // write, registry, purge or sweep
-	Tenant     string // whose tx it is
-	AllTenants bool   `json:",omitempty"` // a purge of every tenant
-	Actor      string `json:",omitempty"`
-	// Reason and DeclaredKnownAt are those of a backfill (C-28).
-	Reason          string       `json:",omitempty"`
-	DeclaredKnownAt fact.Instant `json:",omitempty"`
-	Digest          [32]byte
-}
-
-// appendTxRecord writes the few fields of a record in binary: there is one for
-// every tx.
-func appendTxRecord(dst []byte, r *txRecord) []byte {
-	dst = binary.BigEndian.AppendUint64(dst, uint64(r.RecordedAt))
-	dst = append(dst, r.Digest[:]...)
-	flags := byte(0)
-	if r.AllTenants {
-		flags = 1
-	}
-	dst = append(dst, flags)
-	for _, s := range []string{r.Kind, r.Tenant, r.Actor, r.Reason} {
-		dst = binary.AppendUvarint(dst, uint64(len(s)))
-		dst = append(dst, s...)
-	}
-	return binary.AppendVarint(dst, int64(r.DeclaredKnownAt))
-}
-
-func decodeTxRecord(b []byte) (txRecord, error) {
-	var r txRecord
-	bad := fact.Errorf(fact.StorageCorruption, "a tx record cannot be read")
-	if len(b) < 41 {
-		return r, bad
-	}
-	r.RecordedAt = fact.Instant(binary.BigEndian.Uint64(b))
-	copy(r.Digest[:], b[8:])
-	r.AllTenants = b[40] == 1
-	b = b[41:]
-	for _, s := range []*string{&r.Kind, &r.Tenant, &r.Actor, &r.Reason} {
-		n, w := binary.Uvarint(b)
-		if w <= 0 || n > uint64(len(b)-w) {
-			return r, bad
-		}
-		*s = string(b[w : w+int(n)])
-		b = b[w+int(n):]
-	}
-	v, w := binary.Varint(b)
-	if w <= 0 {
-		return r, bad
-	}
-	r.DeclaredKnownAt = fact.Instant(v)
-	return r, nil
 }
 
 // readTx reads the record of a tx.

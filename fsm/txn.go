@@ -27,6 +27,8 @@ type txn struct {
 	vectors []newVector
 	pieces  int // continuations made so far in this tx
 	told    int // the weight of the facts in its events
+	// auditFor are the tenants that the tx is about besides its own.
+	auditFor []string
 }
 
 // undoStep puts a row back as it was before a step of the request.
@@ -168,9 +170,7 @@ func (t *txn) commit(record txRecord) error {
 	l.state.Tx = t.tx
 	l.state.Digest = d.sum()
 	record.RecordedAt, record.Digest = t.now, l.state.Digest
-	l.buf = appendUint(append(l.buf[:0], spaceStore, storeTx), t.tx)
-	l.tail = appendTxRecord(l.tail[:0], &record)
-	return l.batch.Set(l.buf, l.tail, nil)
+	return t.audit(&record)
 }
 
 // encoded returns the bytes of the row's fact.

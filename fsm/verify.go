@@ -95,6 +95,7 @@ func (v *View) verifyTxs(ctx context.Context, out *Verified) error {
 	}
 	defer it.Close()
 	next, last, digest := uint64(1), fact.NoInstant, [32]byte{}
+	var chain auditChain
 	for ok := it.First(); ok; ok = it.Next() {
 		if next%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -112,6 +113,11 @@ func (v *View) verifyTxs(ctx context.Context, out *Verified) error {
 			out.problem("tx %d: %v", tx, err)
 		} else if rec.RecordedAt < last {
 			out.problem("tx %d was recorded before tx %d", tx, tx-1)
+		}
+		if err == nil {
+			if err := v.verifyAudited(out, &chain, tx, &rec); err != nil {
+				return err
+			}
 		}
 		next, last, digest = tx+1, rec.RecordedAt, rec.Digest
 	}
@@ -176,6 +182,8 @@ func (w *walker) key(k, value []byte) error {
 		w.out.Outcomes++
 		_, err := decodeOutcome(value)
 		return w.decodes("an outcome", err)
+	case famAudit:
+		return w.audited(rest)
 	case famID, famByPred, famByObject, famDue, famExpired, famOutcomeAge, famVectorOf:
 		return nil // they are counted, and met from the side of what they point to
 	}

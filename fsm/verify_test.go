@@ -71,7 +71,7 @@ func TestVerifyFindsWhatIsBroken(t *testing.T) {
 		{"by predicate", 'P', nil, missing}, {"by object", 'O', nil, missing},
 		{"vector", 'W', nil, counts}, {"place of a vector", 'U', nil, "does not lead to its vector"},
 		{"row", 'T', []byte{1}, counts}, {"outcome", 'I', nil, counts}, {"tx record", 0, []byte{0x01, 'x'}, "are missing"},
-		{"tenant", 0, []byte{0x01, 't'}, "is not listed"},
+		{"tenant", 0, []byte{0x01, 't'}, "is not listed"}, {"audit trail", 'A', nil, "is missing in the audit trail"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")

@@ -84,6 +84,7 @@ func (s *Server) table() []route {
 		{method: http.MethodPost, template: "/api/tenants/:id/keys", handle: s.createKey},
 		{method: http.MethodGet, template: "/api/tenants/:id/keys", handle: s.listKeys},
 		{method: http.MethodDelete, template: "/api/tenants/:id/keys/:key", handle: s.revokeKey},
+		{method: http.MethodGet, template: "/api/audit", handle: s.audit},
 		{method: http.MethodGet, template: "/api/admin/purge", handle: s.previewPurge},
 		{method: http.MethodPost, template: "/api/admin/purge", handle: s.purge},
 		{method: http.MethodGet, template: "/api/admin/backup", handle: s.backup},

@@ -67,6 +67,8 @@ type View interface {
 	Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (vector []float32, tx uint64, err error)
 	VectorTx(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (uint64, error)
 	CountVectors(ctx context.Context, scope fact.Scope, m fact.Model) (fact.VectorCount, error)
+	// Audit returns a part of the audit trail.
+	Audit(ctx context.Context, q *fact.AuditQuery) (*fact.AuditPage, error)
 	TxAt(ctx context.Context, t fact.Instant) (uint64, error)
 	RecordTime(ctx context.Context, tx uint64) (fact.Instant, error)
 	Close()

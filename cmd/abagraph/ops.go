@@ -18,7 +18,7 @@ func opsCommand(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a),
+	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a), opsVerifyAuditCommand(a),
 		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a), opsRecoverCommand(a), opsLogCommand(a),
 		opsDoctorCommand(a), opsBundleCommand(a)} {
 		c.AddCommand(command)

@@ -124,7 +124,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Server:"}, &cobra.Group{ID: "facts", Title: "Facts:"},
 		&cobra.Group{ID: "graph", Title: "Graph:"}, &cobra.Group{ID: "files", Title: "Files:"}, &cobra.Group{ID: "about", Title: "About:"})
 	for group, commands := range map[string][]*cobra.Command{
-		"server": {serveCommand(a), mcpCommand(a), configCommand(a), opsCommand(a), embeddingsCommand(a)},
+		"server": {serveCommand(a), mcpCommand(a), configCommand(a), opsCommand(a), embeddingsCommand(a), auditCommand(a)},
 		"facts": {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a), explainCommand(a), changesCommand(a),
 			factcheckCommand(a), consolidateCommand(a), pageCommand(a), contextCommand(a), branchCommand(a), sourceCommand(a)},
 		"graph": {searchCommand(a), walkCommand(a), pathCommand(a), graphCommand(a)},
