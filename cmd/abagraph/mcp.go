@@ -94,7 +94,7 @@ func (a *app) mcpNear(ctx context.Context, flags *pflag.FlagSet, profile mcp.Pro
 	if level := s["log_level"]; level.from == fromPreset {
 		s["log_level"] = resolved{"warn", fromPreset} // hosts keep stderr, and read it only where something is wrong
 	}
-	tuneCollector()
+	tuneCollector(ctx)
 	logger := slog.New(events.NewLines(a.err, a.logLevel(s)))
 	n, link, err := openAlone(ctx, s, logger, a.die)
 	if err != nil {
