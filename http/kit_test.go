@@ -28,6 +28,8 @@ type rig struct {
 	key  string // sent as the bearer key of each request, if any
 	host string // sent as the Host of each request, if any
 	inst *httpd.Server
+
+	unjudged bool // its answers are not held to the description of the API
 }
 
 type lockedBuffer struct {
@@ -122,6 +124,10 @@ func (r *rig) do(method, path, body string, headers ...string) *reply {
 
 func (r *rig) send(method, path string, body io.Reader, headers ...string) *reply {
 	r.t.Helper()
+	var sent strings.Builder
+	if body != nil {
+		body = io.TeeReader(body, &sent)
+	}
 	req, err := http.NewRequest(method, r.url+path, body)
 	if err != nil {
 		r.t.Fatal(err)
@@ -148,7 +154,23 @@ func (r *rig) send(method, path string, body io.Reader, headers ...string) *repl
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", method, path, err)
 	}
+	r.judge(req, sent.String(), res, string(text))
 	return &reply{t: r.t, Status: res.StatusCode, Header: res.Header, Body: string(text)}
+}
+
+// judge holds an answer to the description of the API.
+func (r *rig) judge(req *http.Request, sent string, res *http.Response, answer string) {
+	r.t.Helper()
+	if r.unjudged {
+		return
+	}
+	x := &exchange{
+		method: req.Method, path: req.URL.RequestURI(), headers: req.Header, body: sent,
+		status: res.StatusCode, answered: res.Header, answer: answer,
+	}
+	if err := described(r.t).check(x); err != nil {
+		r.t.Errorf("%s %s: %v", req.Method, req.URL.RequestURI(), err)
+	}
 }
 
 var noRedirect = &http.Client{
