@@ -60,6 +60,9 @@ func (c *call) run() error {
 	if answered || err != nil {
 		return err
 	}
+	if c.route.tells() {
+		c.w.Header()["Link"] = discoveryLinks
+	}
 	if c.route.access == public {
 		return c.prepare()
 	}
@@ -80,6 +83,7 @@ func (c *call) turnAway(err error) error {
 		c.w.Header().Set("WWW-Authenticate", `Bearer realm="abagraph"`)
 		return &fact.Error{Code: fact.Unauthorized, Message: "a key is needed: send Authorization: Bearer <key>"}
 	}
+	delete(c.w.Header(), "Link") // a missing route has none
 	return err
 }
 

@@ -25,6 +25,8 @@ func (s *Server) backup(c *call) error {
 	}
 	if c.r.Method == http.MethodHead {
 		c.stand()
+		p := s.config.Memory.Position()
+		c.nameBackup(p.Epoch, p.Tx)
 		c.binaryHeaders()
 		return nil
 	}
@@ -38,8 +40,7 @@ func (s *Server) backup(c *call) error {
 		}
 	}()
 	c.meta(&meta)
-	name := fmt.Sprintf("abagraph-%s-tx%d.backup", meta.Epoch, meta.Tx)
-	c.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	c.nameBackup(meta.Epoch, meta.Tx)
 	c.w.Header().Set("Content-Length", strconv.FormatInt(b.Size(), 10))
 	c.binaryHeaders()
 	return s.sendBackup(c, b, meta)
@@ -59,6 +60,11 @@ func (s *Server) sendBackup(c *call, b memory.Backup, meta memory.Meta) error {
 	}
 	s.config.Logger.Info("abagraph.backup.sent", "tx", meta.Tx, "bytes", out.n, "ms", time.Since(start).Milliseconds())
 	return nil
+}
+
+func (c *call) nameBackup(epoch string, tx uint64) {
+	name := fmt.Sprintf("abagraph-%s-tx%d.backup", epoch, tx)
+	c.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
 func (c *call) binaryHeaders() {

@@ -32,6 +32,11 @@ func (s *Server) describe() (*openapi.Document, error) {
 	return spec.Document(s.Described(), s.config.Version)
 }
 
+// discoveryLinks are sent with every public answer (F-550), so that a program finds the
+// description from wherever it begins.
+var discoveryLinks = []string{`</sitemap.xml>; rel="sitemap", </index.md>; rel="alternate"; type="text/markdown", ` +
+	`</openapi.json>; rel="service-desc", </.well-known/api-catalog>; rel="api-catalog", </llms.txt>; rel="describedby"`}
+
 // openAPI is GET /openapi.json.
 func (s *Server) openAPI(c *call) error {
 	if err := c.query.done(); err != nil {

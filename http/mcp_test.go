@@ -27,6 +27,7 @@ func TestMCPIsLetInLikeEverythingElse(t *testing.T) {
 			_, _ = w.Write(append([]byte("got "), body...))
 		})
 	})
+	r.unjudged = true // what answers is the test's
 	got := r.post("/mcp", `{"a":1}`, "Idempotency-Key: k")
 	if got.status(http.StatusTeapot); got.Body != `got {"a":1}` || got.Header.Get("X-Abagraph-Tx") != "7" || got.Header.Get("X-Abagraph-Epoch") != "epoch" || got.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s %v", got.Body, got.Header)

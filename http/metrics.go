@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
+const metricsPath = "/metrics"
+
 // metrics measures requests by route template, method and class of status:
 // labels of which there are few. No tenant, subject, id or text is ever one.
 type metrics struct {

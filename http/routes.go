@@ -27,6 +27,12 @@ type route struct {
 	measure  *routeMetrics
 }
 
+// tells reports whether answers of the route say where the server describes itself.
+// Those that only a key opens do not, so that a denied request is a missing route.
+func (r *route) tells() bool {
+	return r.access == discovery || r.access == public && r.template != metricsPath
+}
+
 // unmatched stands for requests that match no route; its name is what metrics
 // and events tell of them.
 const unmatched = "unmatched"
@@ -98,7 +104,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/v1", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/v1/", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/openapi.json", access: public, handle: s.openAPI},
-		{method: http.MethodGet, template: "/metrics", access: public, handle: s.serveMetrics},
+		{method: http.MethodGet, template: metricsPath, access: public, handle: s.serveMetrics},
 	}
 	if s.config.MCP != nil {
 		list = append(list, route{method: http.MethodPost, template: mcpPath, handle: s.serveMCP})

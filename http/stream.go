@@ -22,6 +22,7 @@ func (s *Server) stream(c *call) error {
 		return err
 	}
 	if c.r.Method == http.MethodHead {
+		c.stand()
 		c.streamHeaders()
 		return nil
 	}
