@@ -112,3 +112,27 @@ func TestSourceUndo(t *testing.T) {
 		t.Errorf("left: %s", got)
 	}
 }
+
+// A lease is taken, refused to others, shown and ended.
+func TestLeaseCommands(t *testing.T) {
+	r := serving(t, "")
+	taken := r.object("lease", "acquire", "db/1", "--holder", "w1", "--ttl", "60")
+	if taken["status"] != "held" || taken["token"] != taken["tx"] {
+		t.Errorf("acquire wrote %v", taken)
+	}
+	if got := r.fails("lease", "acquire", "db/1", "--holder", "w2"); !strings.Contains(got, "is held by w1") {
+		t.Errorf("the other is told %q", got)
+	}
+	if got := r.object("lease", "renew", "db/1", "--holder", "w1"); got["renewed"] != true || got["token"] != taken["token"] {
+		t.Errorf("renew wrote %v", got)
+	}
+	if got := r.object("lease", "get", "db/1"); got["holder"] != "w1" {
+		t.Errorf("get wrote %v", got)
+	}
+	if got := r.object("lease", "release", "db/1", "--holder", "w1"); got["status"] != "released" {
+		t.Errorf("release wrote %v", got)
+	}
+	if got := r.object("lease", "list", "--status", "released"); len(got["leases"].([]any)) != 1 {
+		t.Errorf("list wrote %v", got)
+	}
+}
