@@ -75,6 +75,7 @@ type SavedPage struct {
 	Retracted     []string   `json:"retracted"`
 	Superseded    int        `json:"superseded"`
 	SupersededIDs []string   `json:"superseded_ids"`
+	Masked        int        `json:"pii_masked"` // personal data that was masked before the save
 }
 
 // PagePath is the path of the page about an entity.

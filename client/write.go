@@ -139,6 +139,7 @@ type Asserted struct {
 	Duplicate     bool
 	Superseded    int
 	SupersededIDs []string
+	Masked        int // personal data that was masked before the write
 	Continuations []Fact
 	Warnings      []string
 }
@@ -157,6 +158,7 @@ func (c *Client) Assert(ctx context.Context, a Assert, w Write) (*Asserted, erro
 	var extra struct {
 		Superseded    int      `json:"superseded"`
 		SupersededIDs []string `json:"superseded_ids"`
+		Masked        int      `json:"pii_masked"`
 		Continuations []Fact   `json:"continuations"`
 		Warnings      []string `json:"warnings"`
 	}
@@ -164,6 +166,7 @@ func (c *Client) Assert(ctx context.Context, a Assert, w Write) (*Asserted, erro
 		return nil, fmt.Errorf("read the answer to POST /api/facts: %w", err)
 	}
 	result.Superseded, result.SupersededIDs = extra.Superseded, extra.SupersededIDs
+	result.Masked = extra.Masked
 	result.Continuations, result.Warnings = extra.Continuations, extra.Warnings
 	return &result, nil
 }
@@ -196,6 +199,7 @@ type Transacted struct {
 	Retracted     []string `json:"retracted"`
 	Superseded    int      `json:"superseded"`
 	SupersededIDs []string `json:"superseded_ids"`
+	Masked        int      `json:"pii_masked"` // personal data that was masked before the write
 	Continuations []Fact   `json:"continuations"`
 	Warnings      []string `json:"warnings"`
 }

@@ -26,6 +26,9 @@ type Result struct {
 	Purged uint64
 	// Branching is what became of a change to the branches.
 	Branching *BranchResult
+	// Masked is how much personal data was masked before the request was
+	// proposed. The node that took the request knows it; it is not encoded.
+	Masked int
 }
 
 // AssertResult is what became of one assert.

@@ -135,8 +135,12 @@ func (c *call) meta(m *memory.Meta) {
 	}
 }
 
-// wrote sets the same headers for a write.
+// wrote sets the same headers for a write, and tells the log of personal data
+// that was masked: how much, never what.
 func (c *call) wrote(r *fact.Result) {
+	if r.Masked > 0 {
+		c.server.config.Logger.Info("abagraph.pii.masked", "path", c.route.template, "masked", r.Masked, "tenant", c.caller.Tenant)
+	}
 	c.meta(&memory.Meta{Tx: r.Tx, Now: r.RecordedAt, Epoch: c.server.config.Memory.Position().Epoch})
 }
 

@@ -40,9 +40,6 @@ func (s *Server) digest(c *call) error {
 	}
 	s.config.Logger.Info("abagraph.digest", "mode", mode, "records", len(r.Items), "written", r.Counts[ingest.Written],
 		"candidates", r.Counts[ingest.Candidate], "superseded", len(r.Superseded), "pii_masked", r.Masked, "tenant", c.caller.Tenant)
-	if r.Masked > 0 {
-		s.config.Logger.Info("abagraph.pii.masked", "count", r.Masked, "tenant", c.caller.Tenant)
-	}
 	b := appendDigested(c.begin(), r)
 	b = strconv.AppendUint(append(b, `,"tx":`...), result.Tx, 10)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))

@@ -130,6 +130,7 @@ func (s *Server) assertFact(c *call) error {
 	done := &result.Asserts[0]
 	c.explainAssert(&a, done)
 	b := appendReceipt(jsonx.AppendFactFields(c.begin(), &done.Fact), done.Superseded)
+	b = appendMasked(b, result)
 	b = append(b, `,"continuations":`...)
 	b, left := appendWithin(b, len(done.Continuations), func(i int) *fact.Fact { return &done.Continuations[i] })
 	c.warnLeft(left, result.Tx)
@@ -154,6 +155,11 @@ func appendReceipt(b []byte, ended []fact.Fact) []byte {
 	return append(b, ']')
 }
 
+// appendMasked appends how much personal data was masked.
+func appendMasked(b []byte, r *fact.Result) []byte {
+	return strconv.AppendInt(append(b, `,"pii_masked":`...), int64(r.Masked), 10)
+}
+
 // explainAssert tells what was decided about an assert (F-110).
 func (c *call) explainAssert(a *fact.Assert, done *fact.AssertResult) {
 	if c.trace == nil {
@@ -166,7 +172,7 @@ func (c *call) explainAssert(a *fact.Assert, done *fact.AssertResult) {
 		plan = "validate → below the threshold → candidate"
 	}
 	c.trace.Name("assert_fact", plan)
-	c.trace.Text("input.subject", a.Subject)
+	c.trace.Text("input.subject", done.Fact.Subject)
 	c.trace.Text("policy", a.Policy.String())
 	c.trace.Int("active_before", done.ActiveBefore)
 	c.trace.Int("active_after", done.ActiveAfter)

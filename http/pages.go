@@ -56,7 +56,7 @@ func (s *Server) putPage(c *call) error {
 	for _, w := range saved.Warnings {
 		c.input.Warn(w)
 	}
-	b := appendSaved(appendPage(c.begin(), saved.Page), saved)
+	b := appendMasked(appendSaved(appendPage(c.begin(), saved.Page), saved), result)
 	status := http.StatusOK
 	if saved.Created {
 		status = http.StatusCreated

@@ -35,6 +35,7 @@ func (s *Server) transact(c *call) error {
 	t := touchedBy(result)
 	c.explainTransact(w, t)
 	b, left := t.append(c.begin(), result)
+	b = appendMasked(b, result)
 	c.warnLeft(left, result.Tx)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"slices"
 	"strconv"
 
 	"abagraph/fact"
@@ -69,7 +69,7 @@ func Run(ctx context.Context, m *memory.Service, c memory.Caller, o memory.Write
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
-	masker := mask.Masker{Mode: d.Mode, Tenant: c.Tenant}
+	masker := m.Masker(c, d.Mode)
 	facts, masked, err := d.statements(&masker)
 	if err != nil {
 		return nil, nil, err
@@ -78,12 +78,18 @@ func Run(ctx context.Context, m *memory.Service, c memory.Caller, o memory.Write
 	if d.Threshold != nil {
 		o.Threshold = d.Threshold
 	}
+	if o.Mask = d.Mode; !d.FromFacts {
+		o.Mask = masker.Again() // the text was masked before its links were read
+	}
 	result, err := m.Transact(ctx, c, o, &fact.Write{Asserts: facts}, trace)
+	if result != nil {
+		result.Masked += masked
+	}
 	if err != nil {
 		return nil, result, err
 	}
 	r := receipt(result)
-	r.Masked = masked
+	r.Masked = result.Masked
 	trace.Name("digest", "mask → asserts, in one tx")
 	trace.Int("records", len(r.Items))
 	trace.Int("written", r.Counts[Written])
@@ -94,24 +100,19 @@ func Run(ctx context.Context, m *memory.Service, c memory.Caller, o memory.Write
 	return r, result, nil
 }
 
-// statements returns what shall be written, without personal data.
+// statements returns what shall be written: given facts as they are, since every
+// write is masked, and the links of a text without personal data.
 func (d *Digest) statements(m *mask.Masker) ([]fact.Assert, int, error) {
 	if !d.FromFacts {
 		return d.links(m)
 	}
-	masked := 0
-	list := make([]fact.Assert, len(d.Facts))
-	for i := range d.Facts {
-		a, n, err := m.Assert(d.Facts[i])
-		if err != nil {
-			return nil, 0, fmt.Errorf("mask a statement: %w", err)
+	list := slices.Clone(d.Facts)
+	for i := range list {
+		if list[i].Source == nil {
+			list[i].Source = d.Source
 		}
-		if a.Source == nil {
-			a.Source = d.Source
-		}
-		list[i], masked = a, masked+n
 	}
-	return list, masked, nil
+	return list, 0, nil
 }
 
 // links returns one reference for each target that the content links to.
@@ -124,7 +125,9 @@ func (d *Digest) links(m *mask.Masker) ([]fact.Assert, int, error) {
 	if len(links) > MaxFacts {
 		return nil, 0, fact.Invalid("content", "links to "+strconv.Itoa(len(links))+" targets: a digest writes at most "+strconv.Itoa(MaxFacts)+" facts")
 	}
-	subject, source := d.Subject, DefaultSource
+	subject, n := m.Name(d.Subject)
+	masked += n
+	source := DefaultSource
 	if subject == "" {
 		subject = document(content)
 	}

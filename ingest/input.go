@@ -94,7 +94,7 @@ func source(f *jsonx.Fields) *string {
 func mode(in *memory.Input, f *jsonx.Fields) mask.Mode {
 	text, ok := f.Text("mask")
 	if !ok {
-		return mask.Redact
+		return mask.Unsaid
 	}
 	m, known := mask.ParseMode(text)
 	if !known {

@@ -231,6 +231,9 @@ func (c *call) told(m memory.Meta) {
 // wrote keeps the place of a write.
 func (c *call) wrote(r *fact.Result) {
 	if r != nil {
+		if r.Masked > 0 {
+			c.server.logger.Info("abagraph.pii.masked", "path", "/mcp", "masked", r.Masked, "tenant", c.caller.Tenant)
+		}
 		c.told(memory.Meta{Tx: r.Tx, Now: r.RecordedAt, Epoch: c.server.memory.Position().Epoch})
 	}
 }

@@ -47,7 +47,7 @@ func (c *call) remember() error {
 	c.b = append(append(append(c.b, `,"status":"`...), done.Fact.Status.String()...), '"')
 	c.b = append(c.b, `,"superseded":`...)
 	c.b = appendFactIDs(c.b, done.Superseded)
-	c.number("pii_masked", 0)
+	c.number("pii_masked", result.Masked)
 	c.flag("duplicate", done.Duplicate)
 	return nil
 }

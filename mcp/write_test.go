@@ -220,3 +220,13 @@ func TestArguments(t *testing.T) {
 		t.Errorf("no arguments at all: %v", result)
 	}
 }
+
+// TestRememberMasks: personal data is masked before it is written, and counted.
+func TestRememberMasks(t *testing.T) {
+	r := start(t, "", mcp.Full)
+	got := r.tool("remember", `{"namespace":"acme","subject":"Person:alice","predicate":"mail","object":"alice@example.com","source":"a note of alice@example.com"}`).ok()
+	held := r.tool("recall", `{"namespace":"acme","mode":"pattern","subject":"Person:alice"}`)
+	if encoded(got["pii_masked"]) != "2" || column(held.facts(), "object") != `"[REDACTED]"` || strings.Contains(held.text, "alice@example.com") {
+		t.Errorf("masked: %v, held %s", got, held.text)
+	}
+}

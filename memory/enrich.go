@@ -86,6 +86,7 @@ func (in *Input) Enrich(v jsonx.Value) (*EnrichQuery, error) {
 // maskMode reads how personal data is masked. A word that is not known masks as if
 // none were given, as documented, and says so.
 func (in *Input) maskMode(f *jsonx.Fields) mask.Mode {
+	// Whoever asks to see the masked form shall see it, whatever writes do.
 	v, ok := f.Get("mask")
 	if !ok || v.Kind == jsonx.Bool && v.Bool {
 		return mask.Redact
@@ -120,13 +121,14 @@ func stripped(v jsonx.Value) jsonx.Value {
 // otherwise. It writes nothing.
 func (s *Service) Enrich(ctx context.Context, c Caller, q *EnrichQuery, trace *Trace) (*Enriched, Meta, error) {
 	done := &Enriched{Facts: make([]fact.Assert, len(q.Facts))}
-	masker := mask.Masker{Mode: q.Mode, Tenant: c.Tenant}
+	masker := s.Masker(c, q.Mode)
 	for i := range q.Facts {
-		masked, n, err := masker.Assert(q.Facts[i])
+		done.Facts[i] = q.Facts[i]
+		n, err := masker.Assert(&done.Facts[i])
 		if err != nil {
 			return nil, Meta{}, fmt.Errorf("mask a statement: %w", err)
 		}
-		done.Facts[i], done.Masked = masked, done.Masked+n
+		done.Masked += n
 	}
 	trace.Step("mask", "")
 	r, err := s.begin(ctx, c, q.Read, 0, trace)

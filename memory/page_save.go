@@ -6,6 +6,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
+	"abagraph/memory/mask"
 	"abagraph/memory/page"
 )
 
@@ -82,8 +83,14 @@ func (s *Service) SavePage(ctx context.Context, c Caller, o WriteOptions, in *Pa
 	if err != nil {
 		return nil, nil, err
 	}
+	masker := s.Masker(c, o.Mask)
+	in, name, masked := in.mask(&masker, name)
+	o.Mask = masker.Again()
 	for range maxSaves {
-		saved, result, err := s.trySave(ctx, c, o, in, name, trace)
+		saved, result, err := s.trySave(ctx, c, o, in, name, &masker, trace)
+		if result != nil {
+			result.Masked += masked
+		}
 		if !overtaken(err) {
 			return saved, result, err
 		}
@@ -98,8 +105,8 @@ func overtaken(err error) bool {
 	return errors.As(err, &e) && e.Code == fact.CompareFailed
 }
 
-func (s *Service) trySave(ctx context.Context, c Caller, o WriteOptions, in *PageInput, name string, trace *Trace) (*SavedPage, *fact.Result, error) {
-	was, draft, err := s.draft(ctx, c, o, in, name, trace)
+func (s *Service) trySave(ctx context.Context, c Caller, o WriteOptions, in *PageInput, name string, m *mask.Masker, trace *Trace) (*SavedPage, *fact.Result, error) {
+	was, draft, err := s.draft(ctx, c, o, in, name, m, trace)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +160,7 @@ func (s *Service) pageAt(ctx context.Context, c Caller, branch, subject string, 
 }
 
 // draft reads what the page is and checks what it shall be.
-func (s *Service) draft(ctx context.Context, c Caller, o WriteOptions, in *PageInput, name string, trace *Trace) (*page.Facts, *page.Draft, error) {
+func (s *Service) draft(ctx context.Context, c Caller, o WriteOptions, in *PageInput, name string, m *mask.Masker, trace *Trace) (*page.Facts, *page.Draft, error) {
 	read := NewRead()
 	read.Branch = o.Branch
 	r, err := s.beginOwn(ctx, c, read, trace)
@@ -169,6 +176,9 @@ func (s *Service) draft(ctx context.Context, c Caller, o WriteOptions, in *PageI
 	if in.Source != nil {
 		d.Source = *in.Source
 	}
+	// A default source may name an entity that is an address; it is kept as any
+	// source is, so that the next save knows it again.
+	d.Source, _ = m.Source(d.Source)
 	if err := fact.CheckName("subject", d.ID); err != nil {
 		return nil, nil, fact.Invalid("subject", "is too long for a page: its id would be longer than 1,024 bytes")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/words"
+	"abagraph/memory/mask"
 	"abagraph/memory/search"
 )
 
@@ -48,6 +49,12 @@ type Options struct {
 	EmbedTimeout time.Duration
 	// Embedding is the configured provider's name, for those who ask.
 	Embedding string
+	// Mask is what stands in place of personal data in writes that name nothing
+	// else; the zero value is mask.Redact. MaskKey makes hashes of it secret:
+	// every node of a cluster needs the same one.
+	Mask        mask.Mode
+	MaskKey     string
+	MaskRegions mask.Regions
 	// Timeout bounds the waiting of one read or write; 0 = DefaultTimeout.
 	Timeout time.Duration
 	// Words is the table of word vectors that search uses; nil = none.
@@ -81,6 +88,7 @@ type Service struct {
 	indexes    *search.Indexes
 	embed      embedding
 	tokens     counter
+	masking    mask.Masker
 }
 
 // New makes a Service.
@@ -109,6 +117,7 @@ func New(o Options) (*Service, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.masking = mask.Masker{Mode: o.Mask, Key: o.MaskKey, Regions: o.MaskRegions}
 	s.embed.set(o)
 	if s.version == nil {
 		s.version = func() uint64 { return o.Engine.Position().Tx }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"abagraph/fact"
+	"abagraph/memory/mask"
 )
 
 // MaxUndo is the most statements that one undo of a source retracts, since it is
@@ -33,6 +34,8 @@ type UndoQuery struct {
 	// Partial retracts the newest MaxUndo statements where there are more, instead
 	// of refusing.
 	Partial bool
+
+	masked string // the source as writes keep it
 }
 
 // Undone is what an undo did, or in a dry run would do.
@@ -64,6 +67,8 @@ func (s *Service) Undo(ctx context.Context, c Caller, o WriteOptions, q *UndoQue
 	if err := fact.CheckSource("source", q.Source); err != nil {
 		return nil, nil, err
 	}
+	masker := s.Masker(c, mask.Hash) // personal data in a source is kept as a hash
+	q.masked, _ = masker.Source(q.Source)
 	trace.Name("undo_source", "full scan → retracts, in one tx")
 	read := NewRead()
 	read.Branch = o.Branch
@@ -156,7 +161,7 @@ func (s *Service) findSource(ctx context.Context, c Caller, read Read, q *UndoQu
 	k := &sourceFinder{meta: r.meta}
 	query := &fact.Query{Scope: r.scope, Statuses: undone, StatusGiven: true, At: r.at}
 	err = r.view.Each(r.ctx, query, func(f *fact.Fact) bool {
-		if f.Source != nil && *f.Source == q.Source && f.FirstTx > q.After {
+		if f.Source != nil && (*f.Source == q.Source || *f.Source == q.masked) && f.FirstTx > q.After {
 			k.take(f, q.DryRun)
 		}
 		return true

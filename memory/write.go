@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"abagraph/fact"
+	"abagraph/memory/mask"
 )
 
 // WriteOptions go with every write.
@@ -16,6 +17,9 @@ type WriteOptions struct {
 	// Threshold is the confidence below which this write's statements are
 	// candidates (C-7); nil = the service's.
 	Threshold *float64
+	// Mask says what stands in place of personal data; the zero value is what
+	// the node is set to, and mask.Off is for what the server itself writes.
+	Mask mask.Mode
 	// Warn is told what the answer should say besides; nil = nobody asks.
 	Warn func(text string)
 }
@@ -90,6 +94,10 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 		r.Threshold = *o.Threshold
 	}
 	trace.Step("validate", "")
+	masked, err := s.maskRequest(o, r)
+	if err != nil {
+		return nil, err
+	}
 	if r.Write != nil {
 		o.warn(s.embedWrite(ctx, r.Write, trace))
 	}
@@ -102,6 +110,7 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if err != nil {
 		return nil, unknownOutcome(err)
 	}
+	result.Masked = masked
 	trace.Step("commit", "")
 	if result.Err != nil {
 		return result, result.Err

@@ -107,6 +107,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 		AdminKey:   s.get("admin_key"),
 		Threshold:  &threshold,
 		Words:      table, SearchBytes: s.number("search_bytes"),
+		Mask: s.maskMode(), MaskKey: s.get("pii_key"), MaskRegions: s.maskRegions(),
 		Embedder: embedder, EmbedTimeout: s.milliseconds("embedding_timeout_ms"), Embedding: s.get("embedding"),
 		// Keys are looked up anew only after the registry has changed.
 		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },

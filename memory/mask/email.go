@@ -23,11 +23,16 @@ func emails(text string, spans []span) []span {
 		at += from
 		from = at + 1
 		start, end := max(done, localBefore(text, at)), domainAfter(text, at+1)
-		if start < at && end > at+1 {
+		if start < at && end > at+1 && !isScale(text[at+1:end]) {
 			spans = append(spans, span{from: start, to: end})
 			from, done = end, end
 		}
 	}
+}
+
+// isScale knows what stands behind the @ in the name of a picture: 2x.png.
+func isScale(domain string) bool {
+	return len(domain) > 3 && domain[0] >= '1' && domain[0] <= '9' && domain[1:3] == "x." && !strings.Contains(domain[3:], ".")
 }
 
 // localBefore returns where the local part in front of an @ begins; the @ itself
@@ -57,7 +62,7 @@ func localBefore(text string, at int) int {
 // equals sign in front of one belongs to a link.
 func isLocal(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("!#$%'*+-.^_~", r)
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_~", r)
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }

@@ -12,15 +12,19 @@ import (
 // Mode says what stands in place of what was found.
 type Mode uint8
 
-// The modes: a fixed word, a short hash that is the same for the same value of
-// one tenant, and dates moved by a number of days that is fixed for a tenant.
+// The modes: what the node is set to, where a request names none; a fixed word; a
+// short hash that is the same for the same value of one tenant; dates moved by a
+// number of days that is fixed for a tenant; nothing is masked.
 const (
-	Redact Mode = iota
+	Unsaid Mode = iota // a Masker takes it for Redact
+	Redact
 	Hash
 	ShiftDate
+	Off
 )
 
-// ParseMode reads a mode. What it does not know is Redact, and known is false.
+// ParseMode reads the mode that a request names. What it does not know is Redact,
+// and known is false.
 func ParseMode(text string) (mode Mode, known bool) {
 	switch strings.ToLower(text) {
 	case "redact":
@@ -40,6 +44,21 @@ const Redacted = "[REDACTED]"
 type Masker struct {
 	Mode   Mode
 	Tenant string
+	// Key makes the hashes and the days of a tenant secret: without it, whoever
+	// knows the tenant's name can try values until one fits. Every node of a
+	// cluster needs the same one.
+	Key string
+	// Regions are countries whose numbers are looked for with spaces alone.
+	Regions Regions
+}
+
+// Again is the mode in which a text that was masked already goes through the masking
+// of writes: nothing is hashed or moved twice.
+func (m *Masker) Again() Mode {
+	if m.Mode == Off {
+		return Off
+	}
+	return Redact
 }
 
 // replace returns what stands for a value.
@@ -54,7 +73,7 @@ func (m *Masker) replace(value string) string {
 // sum hashes a value under the tenant's name, so that one value has another hash
 // in each tenant.
 func (m *Masker) sum(value string) [sha256.Size]byte {
-	h := hmac.New(sha256.New, []byte("abagraph mask "+m.Tenant))
+	h := hmac.New(sha256.New, []byte("abagraph mask "+m.Tenant+"\x00"+m.Key))
 	h.Write([]byte(value))
 	return [sha256.Size]byte(h.Sum(nil))
 }

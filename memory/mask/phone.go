@@ -1,100 +1,172 @@
 package mask
 
-import "strings"
-
-// phone finds a telephone number that begins with the first group: of all groups
-// that hang together, or of those before one that stands apart.
-func phone(text string, list []group) (span, bool) {
-	start, sign := opening(text, list)
-	for n := len(list); n > 0; n-- {
-		if !ends(text, list, n) || !isPhone(sign, list[:n]) {
-			continue
-		}
-		end := list[n-1].to
-		if strings.HasPrefix(text[start:end], "(") && !strings.Contains(text[start:end], ")") {
-			start++ // it opens a remark, not the number
-		}
-		return span{from: start, to: end}, true
+// phone finds a telephone number that begins with group i, and returns how many
+// groups it has; 0 for none. The longest that may be one is: it ends where the
+// numbers of its country do. whole tells that nothing of the chain stands before.
+func (c *chain) phone(m *Masker, i int, sign byte, whole bool) int {
+	most := 0
+	for i+most < len(c.groups) && len(c.count(i, most+1)) <= 17 {
+		most++
 	}
-	return span{}, false
-}
-
-// opening returns where a number begins that may have a sign in front of its
-// digits, and the sign: "+", "(", "tel:" or "".
-func opening(text string, list []group) (int, string) {
-	at := list[0].from
-	for _, sign := range [...]string{"(+", "tel:+", "tel:", "+", "("} {
-		if !strings.HasSuffix(text[:at], sign) {
-			continue
+	for n := most; n > 0; n-- {
+		digits := c.count(i, n)
+		if len(digits) < fewest {
+			return 0
 		}
-		switch sign {
-		case "(+":
-			return at - 1, "+"
-		case "tel:+", "tel:":
-			return at - len(sign) + len("tel:"), "+"
+		if c.isPhone(m, i, n, sign, whole, digits) && c.ends(i+n-1) {
+			return n
 		}
-		return at - 1, sign
 	}
-	return at, ""
+	return 0
 }
 
 // isPhone judges groups of digits by the forms in which numbers are written.
-func isPhone(sign string, list []group) bool {
-	digits := len(join(list))
-	first := list[0].digits
+func (c *chain) isPhone(m *Masker, i, n int, sign byte, whole bool, digits []byte) bool {
 	switch {
-	case sign == "+":
-		return digits >= 8 && digits <= 15
-	case digits < 10 || digits > 15 || looksLikeDate(list):
+	case sign == '+':
+		return c.isInternational(i, n, digits)
+	case m.Regions != 0 && whole && i+n == len(c.groups) && c.isRegional(m.Regions, i, n, digits):
+		return true
+	case len(digits) < 10 || c.looksLikeDate(i):
 		return false
-	case strings.HasPrefix(first, "00"):
-		return len(list) > 1
-	case first[0] == '0' && digits <= 11:
-		return len(list) > 1 && len(first) >= 2 && len(first) <= 5
-	case isNorthAmerican(list):
+	case digits[0] == '0' && digits[1] == '0':
+		return n > 1 && whole && c.groups[i].n <= 5 && c.isInternational(i, n, digits[2:])
+	case len(digits) > 15:
+		return false
+	case digits[0] == '0' && len(digits) <= 11 && c.isTrunk(i, n, whole):
 		return true
 	}
-	return isHyphened(list)
+	return c.isNorthAmerican(i, n) || c.isHyphened(i, n, sign, digits)
+}
+
+// isInternational judges a number by the digits from its country code on. Without
+// a separator it needs ten of them; a fraction and two of them are no number.
+func (c *chain) isInternational(i, n int, digits []byte) bool {
+	if len(digits) < fewest || digits[0] == '0' || len(digits) > longest(digits) {
+		return false
+	}
+	if n == 1 {
+		return len(digits) >= 10
+	}
+	dots, hyphens := 0, 0
+	for k := i + 1; k < i+n; k++ {
+		switch c.groups[k].sep {
+		case dot:
+			dots++
+		case hyphen:
+			hyphens++
+		case other, slash:
+			return false
+		}
+	}
+	return dots == 0 || hyphens == 0 && (n > 2 || len(digits) >= 11 && c.groups[i].n <= 3)
+}
+
+// isTrunk judges 10 or 11 digits that begin with one 0, in groups. Pairs alone are
+// a number only if the whole chain is made of such: they may be any dump of bytes.
+func (c *chain) isTrunk(i, n int, whole bool) bool {
+	if n < 2 || c.groups[i].n < 2 || c.groups[i].n > 5 {
+		return false
+	}
+	pairs, spaces, dots, hyphens := c.groups[i].n == 2, 0, 0, 0
+	for k := i + 1; k < i+n; k++ {
+		pairs = pairs && c.groups[k].n == 2
+		switch c.groups[k].sep {
+		case space:
+			spaces++
+		case dot:
+			dots++
+		case hyphen:
+			hyphens++
+		case other, opens:
+			return false
+		}
+	}
+	switch {
+	case dots > 0 && (hyphens > 0 || n == 2):
+		return false
+	case spaces+dots == n-1 && !whole:
+		return false
+	}
+	return !pairs || len(c.groups)%5 == 0
 }
 
 // isNorthAmerican reports whether groups are 3-3-4, with a 1 in front or without,
 // and with a sign between them that is more than a space.
-func isNorthAmerican(list []group) bool {
-	if len(list) == 4 && list[0].digits == "1" {
-		list = list[1:]
-	}
-	if len(list) != 3 || len(list[0].digits) != 3 || len(list[1].digits) != 3 || len(list[2].digits) != 4 || list[0].digits[0] < '2' || list[1].digits[0] < '2' {
-		return false
-	}
-	seps := list[1].sep + list[2].sep
-	return strings.ContainsAny(seps, "-.)") && !strings.Contains(seps, "/")
-}
-
-// isHyphened reports whether groups hang together by hyphens and brackets, as the
-// general rule has it; an order's number that begins with a year, and an ISBN, do
-// too, and are none.
-func isHyphened(list []group) bool {
-	for i := 1; i < len(list); i++ {
-		if sep := list[i].sep; sep != "-" && sep != ")-" && sep != "-(" && sep != ")" {
+func (c *chain) isNorthAmerican(i, n int) bool {
+	signs := 0
+	for k := i + 1; k < i+n; k++ {
+		switch c.groups[k].sep {
+		case hyphen, dot, closes:
+			signs++
+		case other, slash:
 			return false
 		}
 	}
-	if len(list) < 2 || isYear(list[0].digits) {
-		return false
+	if n == 4 && c.groups[i].n == 1 && c.digits[c.groups[i].first] == '1' {
+		i, n = i+1, 3
 	}
-	digits := join(list)
-	return !(len(digits) == 13 && (strings.HasPrefix(digits, "978") || strings.HasPrefix(digits, "979")))
+	return n == 3 && signs > 0 && c.shape(i, 3, 3, 4) && c.digits[c.groups[i].first] >= '2' && c.digits[c.groups[i+1].first] >= '2'
 }
 
-func isYear(digits string) bool {
-	return len(digits) == 4 && (strings.HasPrefix(digits, "19") || strings.HasPrefix(digits, "20"))
+// isHyphened reports whether groups hang together by hyphens or have an area code
+// in brackets, as the general rule has it. A number that begins with a year or a
+// long run, and that of a book, are other things.
+func (c *chain) isHyphened(i, n int, sign byte, digits []byte) bool {
+	if n < 2 || c.groups[i].n > 8 || isYear(c.count(i, 1)) || isDay(c.count(i, 1)) || isBook(c.groups[i+n-1].n, n, digits) {
+		return false
+	}
+	area := i // the group in brackets
+	switch {
+	case sign == '(' && c.groups[i+1].sep == closes:
+	case n > 2 && c.groups[i].n <= 2 && c.groups[i+1].sep == opens && c.groups[i+2].sep == closes:
+		area = i + 1
+	default:
+		return c.joined(i, n, hyphen)
+	}
+	if isYear(c.count(area, 1)) {
+		return false
+	}
+	for k := area + 2; k < i+n; k++ {
+		if s := c.groups[k].sep; s != hyphen && s != space {
+			return false
+		}
+	}
+	return true
+}
+
+func isYear(digits []byte) bool {
+	return len(digits) == 4 && (digits[0] == '1' && digits[1] == '9' || digits[0] == '2' && digits[1] == '0')
+}
+
+// isDay knows 20240315 and 202403151030.
+func isDay(digits []byte) bool {
+	return len(digits) >= 8 && isYear(digits[:4]) && digits[4] <= '1' && digits[6] <= '3'
+}
+
+// isBook knows the numbers of books: thirteen digits from 978 or 979 on, or ten in
+// four groups with a check digit.
+func isBook(last, groups int, digits []byte) bool {
+	if len(digits) == 13 {
+		return digits[0] == '9' && digits[1] == '7' && digits[2] >= '8'
+	}
+	if len(digits) != 10 || groups != 4 || last != 1 {
+		return false
+	}
+	sum := 0
+	for k, d := range digits {
+		sum += (10 - k) * int(d-'0')
+	}
+	return sum%11 == 0
 }
 
 // looksLikeDate reports whether groups begin as a date does: 2-2-4 or 4-2-2.
-func looksLikeDate(list []group) bool {
-	if len(list) < 3 {
-		return false
+func (c *chain) looksLikeDate(i int) bool {
+	switch {
+	case c.shape(i, 2, 2, 4):
+		return isYear(c.count(i+2, 1))
+	case c.shape(i, 4, 2, 2), c.shape(i, 4, 2), c.shape(i, 4, 1):
+		return isYear(c.count(i, 1))
 	}
-	a, b, c := len(list[0].digits), len(list[1].digits), len(list[2].digits)
-	return a == 2 && b == 2 && c == 4 && isYear(list[2].digits) || a == 4 && b == 2 && c == 2 && isYear(list[0].digits)
+	return false
 }
