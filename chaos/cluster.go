@@ -25,6 +25,9 @@ type Options struct {
 	Args []string
 	// AdminKey turns auth on; the clients of this package then send it.
 	AdminKey string
+	// DiskBytes gives each node a disk of its own, of that size, that can lose
+	// power, be slow and be full (see Disk); 0 = a folder of Dir.
+	DiskBytes int64
 }
 
 // Cluster is some nodes and the network around them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,15 @@ type Load struct {
 	// Name begins the subjects and objects of this load, so that several can
 	// follow each other in one store.
 	Name string
+	// Tenant is written to ("" = the default one).
+	Tenant string
+	// Pace is a pause of each worker after each write. Once is the share of writes, 0
+	// to 1, that are sent one time only and may so stay unknown; Repeat the share of
+	// acknowledged ones that are sent again under their key, to be answered alike.
+	Pace         time.Duration
+	Once, Repeat float64
+	// Around, where set, stands around each call.
+	Around func(what string, n *Node, call func() error) error
 	// Acknowledged, where set, is told each write that was acknowledged, from
 	// the worker that made it.
 	Acknowledged func(context.Context, Write) error
@@ -80,6 +90,12 @@ func (l *Load) work(ctx context.Context, stop <-chan struct{}, worker int) error
 		if err != nil {
 			return fmt.Errorf("write %s: %w", w.Key, err)
 		}
+		if l.Pace > 0 {
+			rest(ctx, l.Pace)
+		}
+		if !w.Done {
+			continue
+		}
 		l.done.Add(1)
 		if l.Acknowledged != nil {
 			if err := l.Acknowledged(ctx, w); err != nil {
@@ -92,23 +108,61 @@ func (l *Load) work(ctx context.Context, stop <-chan struct{}, worker int) error
 // write makes one write and sees it through.
 func (l *Load) write(ctx context.Context, clients []*client.Client, worker, i int) (Write, error) {
 	w := Write{Key: fmt.Sprintf("%s-%d-%d", l.Name, worker, i)}
-	var send func(context.Context, *client.Client) error
+	what, send := "assert", l.single
 	if i%3 == 2 {
-		send = l.batch(&w, worker, i)
-	} else {
-		send = l.single(&w, worker)
+		what, send = "transact", l.batch
 	}
-	err := Until(ctx, clients, worker+i, send)
+	call := l.around(what, clients, send(&w, worker, i))
+	if rand.Float64() < l.Once {
+		err := call(ctx, clients[(worker+i)%len(clients)])
+		w.Done = err == nil
+		w.Refused = err != nil && !Unknown(err)
+		return w, nil
+	}
+	err := Until(ctx, clients, worker+i, call)
 	w.Done = err == nil
 	w.Refused = err != nil && client.StatusOf(err) != 0 && !passes(err)
+	if w.Done && rand.Float64() < l.Repeat {
+		told := w
+		if err := Until(ctx, clients, worker+i+1, call); err != nil {
+			return w, fmt.Errorf("repeat it: %w", err)
+		}
+		if w.Tx != told.Tx || !slices.Equal(w.IDs, told.IDs) {
+			return told, fmt.Errorf("it was acknowledged as %v at tx %d, and repeated under its key as %v at tx %d: %w", told.IDs, told.Tx, w.IDs, w.Tx, ErrTwice)
+		}
+	}
 	return w, err
 }
 
-func (l *Load) single(w *Write, worker int) func(context.Context, *client.Client) error {
+// ErrTwice is wrapped by the error of a write whose repetition was answered otherwise.
+var ErrTwice = errors.New("a key was judged twice")
+
+// around puts what is to stand around each call there.
+func (l *Load) around(what string, clients []*client.Client, send func(context.Context, *client.Client) error) func(context.Context, *client.Client) error {
+	if l.Around == nil {
+		return send
+	}
+	return func(ctx context.Context, c *client.Client) error {
+		return l.Around(what, l.Nodes[slices.Index(clients, c)], func() error { return send(ctx, c) })
+	}
+}
+
+// Unknown reports whether an error leaves open whether a write that was sent once was
+// done: it says so itself, or the answer was lost. Any other one says that it was not
+// (C-32).
+func Unknown(err error) bool {
+	switch client.StatusOf(err) {
+	case 0, 502, 504:
+		return true
+	}
+	return false
+}
+
+func (l *Load) single(w *Write, worker, _ int) func(context.Context, *client.Client) error {
 	w.Objects = []string{w.Key}
 	a := client.Assert{Subject: fmt.Sprintf("Counter:%s-%d", l.Name, worker), Predicate: "stands_at", Object: fact.TextObject(w.Key)}
 	return func(ctx context.Context, c *client.Client) error {
-		got, err := c.Assert(ctx, a, client.Write{IdempotencyKey: w.Key})
+		got, err := c.Assert(ctx, a, client.Write{Tenant: l.Tenant, IdempotencyKey: w.Key})
 		if err == nil {
 			w.Tx, w.IDs = got.Tx, []string{got.Fact.ID}
 		}
@@ -126,7 +180,7 @@ func (l *Load) batch(w *Write, worker, i int) func(context.Context, *client.Clie
 		})
 	}
 	return func(ctx context.Context, c *client.Client) error {
-		got, err := c.Transact(ctx, &t, client.Write{IdempotencyKey: w.Key})
+		got, err := c.Transact(ctx, &t, client.Write{Tenant: l.Tenant, IdempotencyKey: w.Key})
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,9 @@ package chaos
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
+	"time"
 )
 
 // Mode is what a link does with the bytes that go one way.
@@ -27,11 +29,52 @@ const Street = "street"
 type Network struct {
 	mu      sync.Mutex
 	links   map[[2]string]Mode
+	quality map[[2]string]Quality
 	changed chan struct{} // closed and replaced at each change
 }
 
 func newNetwork() *Network {
-	return &Network{links: make(map[[2]string]Mode), changed: make(chan struct{})}
+	return &Network{links: make(map[[2]string]Mode), quality: make(map[[2]string]Quality), changed: make(chan struct{})}
+}
+
+// Quality is how badly a clear link works. The links carry streams, which TCP keeps
+// whole: a packet that is lost shows as a pause until it has been sent again.
+type Quality struct {
+	Delay, Jitter time.Duration
+	// Loss is the share of pieces, 0 to 1, that are lost and wait for Resend.
+	Loss   float64
+	Resend time.Duration
+}
+
+func (q Quality) pause() time.Duration {
+	d := q.Delay
+	if q.Jitter > 0 {
+		d += rand.N(q.Jitter)
+	}
+	if q.Loss > 0 && rand.Float64() < q.Loss {
+		d += q.Resend
+	}
+	return d
+}
+
+// Worsen changes how well both directions between one end and each of the others
+// work. Heal mends them.
+func (n *Network) Worsen(q Quality, one string, others ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, other := range others {
+		n.quality[[2]string{one, other}] = q
+		n.quality[[2]string{other, one}] = q
+	}
+	n.announce()
+}
+
+// delay waits as long as a piece of bytes takes on a link.
+func (n *Network) delay(ctx context.Context, from, to string) bool {
+	n.mu.Lock()
+	d := n.quality[[2]string{from, to}].pause()
+	n.mu.Unlock()
+	return d == 0 || rest(ctx, d)
 }
 
 // Set changes what the link from one end to another does.
@@ -58,6 +101,7 @@ func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.links)
+	clear(n.quality)
 	n.announce()
 }
 

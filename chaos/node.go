@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,6 +32,7 @@ type Node struct {
 	api     *proxy
 	peers   *proxy
 	direct  *client.Client // past the network, for watching
+	disk    *Disk          // nil = a folder
 
 	mu       sync.Mutex
 	run      *process
@@ -55,6 +57,11 @@ func (c *Cluster) newNode(name string) (_ *Node, err error) {
 	if n.peers, err = openProxy(c.Network, name, n.peer, c.whoDialled); err != nil {
 		return nil, errors.Join(err, n.api.close())
 	}
+	if size := c.options.DiskBytes; size > 0 {
+		if n.disk, err = openDisk(filepath.Join(c.options.Dir, name+".disk"), size); err != nil {
+			return nil, errors.Join(err, n.api.close(), n.peers.close())
+		}
+	}
 	n.URL = "http://" + n.api.address()
 	n.direct, err = client.New("http://"+n.bind, client.WithRetry(1, pause), client.WithTimeout(10*time.Second), client.WithKey(c.options.AdminKey))
 	return n, err
@@ -64,7 +71,31 @@ func (c *Cluster) newNode(name string) (_ *Node, err error) {
 func (n *Node) PeerAddress() string { return n.peer }
 
 // Data is the node's data directory.
-func (n *Node) Data() string { return filepath.Join(n.cluster.options.Dir, n.Name) }
+func (n *Node) Data() string {
+	if n.disk != nil {
+		return filepath.Join(n.disk.at, "data")
+	}
+	return filepath.Join(n.cluster.options.Dir, n.Name)
+}
+
+// Disk is the node's own disk, or nil.
+func (n *Node) Disk() *Disk { return n.disk }
+
+// SetClock has the node's clock differ from the machine's from now on. The program
+// must have been built with TagClocks.
+func (n *Node) SetClock(ahead time.Duration) error {
+	// By a rename, so that the node never reads half a number.
+	text := strconv.FormatInt(ahead.Milliseconds(), 10)
+	if err := os.WriteFile(n.clockFile()+".new", []byte(text), 0o600); err != nil {
+		return fmt.Errorf("set the clock of %s: %w", n.Name, err)
+	}
+	if err := os.Rename(n.clockFile()+".new", n.clockFile()); err != nil {
+		return fmt.Errorf("set the clock of %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+func (n *Node) clockFile() string { return filepath.Join(n.cluster.options.Dir, n.Name+".clock") }
 
 // LogFile is where the output of all runs of the node is kept.
 func (n *Node) LogFile() string { return filepath.Join(n.cluster.options.Dir, n.Name+".out") }
@@ -98,7 +129,8 @@ func (n *Node) Launch() error {
 		args = append(args, "--join", c.Nodes[1].peers.address())
 	}
 	command := exec.Command(c.options.Binary, append(args, c.options.Args...)...)
-	command.Env = []string{"HOME=" + c.options.Dir, "PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=0"}
+	command.Env = []string{"HOME=" + c.options.Dir, "PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=0",
+		"ABAGRAPH_CHAOS_CLOCK=" + n.clockFile()}
 	if key := c.options.AdminKey; key != "" {
 		command.Env = append(command.Env, "ABAGRAPH_ADMIN_KEY="+key)
 	}
@@ -117,6 +149,9 @@ func (n *Node) Launch() error {
 	run, err := start(command, n.LogFile())
 	if err != nil {
 		return err
+	}
+	if n.disk != nil {
+		n.disk.user(run.pid())
 	}
 	n.run = run
 	c.owners[run.pid()] = n.Name
@@ -173,6 +208,16 @@ func (n *Node) signal(s syscall.Signal) error {
 	}
 	if err := p.command.Process.Signal(s); err != nil {
 		return fmt.Errorf("signal %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+// Verify has the program look through the files of the node, which must not run: log,
+// store, indexes and digests.
+func (n *Node) Verify(ctx context.Context) error {
+	command := exec.CommandContext(ctx, n.cluster.options.Binary, "ops", "verify", n.Data())
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("verify the files of %s: %w\n%s", n.Name, err, output)
 	}
 	return nil
 }
@@ -250,6 +295,9 @@ func (n *Node) Metrics(ctx context.Context) (Metrics, error) {
 func (n *Node) close() error {
 	err := n.Kill()
 	n.direct.Close()
+	if n.disk != nil {
+		err = errors.Join(err, n.disk.Close())
+	}
 	return errors.Join(err, n.api.close(), n.peers.close())
 }
 

@@ -104,7 +104,7 @@ func (p *proxy) pump(ctx context.Context, cancel func(), to, from net.Conn, send
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			if !p.network.pass(ctx, sender, receiver) {
+			if !p.network.delay(ctx, sender, receiver) || !p.network.pass(ctx, sender, receiver) {
 				cancel()
 				return
 			}

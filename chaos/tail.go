@@ -23,8 +23,9 @@ type Tail struct {
 	interrupt int
 }
 
-// Follow begins to follow a node; Close ends it.
-func (n *Node) Follow(ctx context.Context) (*Tail, error) {
+// Follow begins to follow what a node tells of a tenant ("" = the default one); Close
+// ends it.
+func (n *Node) Follow(ctx context.Context, tenant string) (*Tail, error) {
 	c, err := n.Client(client.WithRetry(1, pause))
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (n *Node) Follow(ctx context.Context) (*Tail, error) {
 	go func() {
 		defer close(t.done)
 		defer c.Close()
-		q := client.StreamQuery{TxGt: "0", Interrupted: t.interrupted}
+		q := client.StreamQuery{Tenant: tenant, TxGt: "0", Interrupted: t.interrupted}
 		if err := c.Stream(ctx, q, t.take); err != nil && ctx.Err() == nil {
 			t.err = fmt.Errorf("follow %s: %w", n.Name, err)
 		}

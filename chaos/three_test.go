@@ -19,7 +19,7 @@ func TestThreeProcesses(t *testing.T) {
 	var ledger chaos.Ledger
 	var tails []*chaos.Tail
 	for _, n := range w.Nodes {
-		tail, err := n.Follow(w.ctx)
+		tail, err := n.Follow(w.ctx, "")
 		w.must("follow a stream", err)
 		tails = append(tails, tail)
 	}

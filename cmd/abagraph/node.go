@@ -98,7 +98,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 		return nil, err
 	}
 	return memory.New(memory.Options{
-		Engine:     late{n},
+		Engine: late{n}, Now: clock,
 		View:       func() (memory.View, error) { return n.machine.View() },
 		Live:       func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
 		Leads:      func() bool { return n.raft.Leads() },
@@ -149,7 +149,8 @@ func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.R
 	}
 	options := replication.Options{
 		NodeID: id, Dir: n.dir, Machine: n.machine, Bind: bind, Advertise: s.get("peer_advertise"), Join: s.get("join"),
-		Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry, SweepInterval: s.seconds("ttl_interval_secs"),
+		Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry,
+		Clock: func() fact.Instant { return fact.Instant(clock().UnixMilli()) }, SweepInterval: s.seconds("ttl_interval_secs"),
 		SnapshotBytes: uint64(s.number("snapshot_bytes")), TrailingBytes: uint64(s.number("trailing_bytes")),
 	}
 	if cert, key, ca := s.get("peer_tls_cert"), s.get("peer_tls_key"), s.get("peer_tls_ca"); cert != "" || key != "" || ca != "" {

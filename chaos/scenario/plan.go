@@ -1,0 +1,83 @@
+package scenario
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// sets are the scenarios: which faults each is made of.
+var sets = map[string][]string{
+	"calm":    {},
+	"kill":    {"kill-leader", "kill-follower", "kill-all", "freeze-leader", "freeze-follower"},
+	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss"},
+	"clock":   {"clock-ahead", "clock-behind", "clock-apart", "kill-leader", "transfer"},
+	"members": {"transfer", "demote", "remove", "wipe", "install-cut", "rolling"},
+	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-snapshot", "torn"},
+}
+
+// mixed is everything.
+const mixed = "mixed"
+
+// Names are the scenarios that there are.
+func Names() []string {
+	names := []string{mixed}
+	for name := range sets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func kindsOf(scenario string) ([]string, error) {
+	if kinds, known := sets[scenario]; known {
+		return kinds, nil
+	}
+	if scenario != mixed {
+		return nil, fmt.Errorf("there is no scenario %q: there are %s", scenario, strings.Join(Names(), ", "))
+	}
+	var all []string
+	for _, kinds := range sets {
+		all = append(all, kinds...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// episode is one fault of a plan: what, for how long, and how long it is quiet after it.
+// Pick decides about the rest: which node, which way.
+type episode struct {
+	Kind  string
+	Hold  time.Duration
+	Quiet time.Duration
+	Pick  uint64
+}
+
+// plan lays down faults for a length of time. The same seed makes the same plan,
+// whatever the machine can do. No kind comes again before all have come.
+func plan(scenario string, seed uint64, length time.Duration) ([]episode, error) {
+	kinds, err := kindsOf(scenario)
+	if err != nil || len(kinds) == 0 {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(seed, 0x5eed))
+	var episodes []episode
+	var left []string
+	for total := time.Duration(0); total < length; {
+		if len(left) == 0 {
+			left = slices.Clone(kinds)
+			r.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+		}
+		e := episode{
+			Kind: left[0], Pick: r.Uint64(),
+			Hold:  time.Duration(500+r.IntN(4000)) * time.Millisecond,
+			Quiet: time.Duration(300+r.IntN(1500)) * time.Millisecond,
+		}
+		left = left[1:]
+		episodes = append(episodes, e)
+		total += e.Hold + e.Quiet
+	}
+	return episodes, nil
+}
