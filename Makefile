@@ -8,12 +8,16 @@ ARGS    ?=
 FUZZTIME ?= 5m
 SOAK     ?= 30m
 ONLY    ?=
+SCENARIO ?= mixed
+SEED     ?= 0
+MINUTES  ?= 1
+N        ?= 10
 
 # The module asks for the Go that is installed; nothing is fetched to build it.
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench bench-quick bench-quality fuzz soak cluster clean tools
+.PHONY: help run build test lint bench bench-quick bench-quality fuzz soak chaos chaos-seeds cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +96,13 @@ soak: ## run the randomized tests again and again for SOAK, each round with a ne
 		echo "== ABAGRAPH_SEED=$$seed"; \
 		ABAGRAPH_SEED=$$seed $(GO) test -race -count=1 -timeout 60m ./... || exit 1; \
 	done
+
+# Disks of their own for the nodes, which power cuts, full and slow disks need, are made where this runs as root.
+chaos: ## attack a cluster for MINUTES by a seeded SCENARIO and write a report (SEED; see chaos/README.md)
+	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -minutes '$(MINUTES)'
+
+chaos-seeds: ## attack with N seeds after one another, from SEED on, MINUTES each
+	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -seeds '$(N)' -minutes '$(MINUTES)'
 
 clean: ## remove what was built; data is left alone
 	rm -rf bin

@@ -60,7 +60,7 @@ func (k *keyCache) put(r *resolved) {
 func (s *Service) AuthEnabled() bool { return s.auth }
 
 // Resolve finds out who holds a key. The error is Denied for a key that is not
-// valid. While auth is off everyone is the operator in tenant default, unless
+// valid, and NoLeader where this node does not know it and nobody can be asked. While auth is off everyone is the operator in tenant default, unless
 // the key is a tenant's own. Comparison takes the same time whatever the key
 // (C-41): keys are compared by their hashes.
 func (s *Service) Resolve(ctx context.Context, secret string) (Caller, error) {
@@ -72,7 +72,7 @@ func (s *Service) Resolve(ctx context.Context, secret string) (Caller, error) {
 		if s.auth && subtle.ConstantTimeCompare(hash[:], s.adminHash[:]) == 1 {
 			return Caller{Operator: true, Role: fact.RoleAdmin, Actor: "admin"}, nil
 		}
-		r, err := s.lookUp(ctx, hash)
+		r, err := s.lookUpAnywhere(ctx, hash)
 		if err != nil {
 			return Caller{}, err
 		}
@@ -84,6 +84,20 @@ func (s *Service) Resolve(ctx context.Context, secret string) (Caller, error) {
 		}
 	}
 	return Caller{Operator: true, Tenant: DefaultTenant, Role: fact.RoleAdmin, Actor: "development"}, nil
+}
+
+// lookUpAnywhere finds a key that this node has not heard of yet too: one that lags,
+// or is only just joining, would deny whoever was let in by another. A key that stays
+// unknown costs a round among the nodes, which all who ask share; where there is no
+// leader to ask, that is the answer.
+func (s *Service) lookUpAnywhere(ctx context.Context, hash [sha256.Size]byte) (*resolved, error) {
+	if r, err := s.lookUp(ctx, hash); r != nil || err != nil {
+		return r, err
+	}
+	if _, err := s.engine.Basis(ctx, fact.Linearizable, 0); err != nil {
+		return nil, err
+	}
+	return s.lookUp(ctx, hash)
 }
 
 func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (*resolved, error) {
