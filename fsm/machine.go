@@ -103,6 +103,10 @@ func Open(options Options) (*Machine, error) {
 }
 
 func (m *Machine) open() error {
+	named, err := checkFormat(m.fs, m.dir)
+	if err != nil {
+		return err
+	}
 	db, err := pebble.Open(m.dir, m.pebbleOptions())
 	if err != nil {
 		return storageError("open the index store in "+m.dir, err)
@@ -114,6 +118,11 @@ func (m *Machine) open() error {
 	clean, err := cleanedTo(db)
 	if err != nil {
 		return errors.Join(err, db.Close())
+	}
+	if !named && !m.options.ReadOnly {
+		if err := nameFormat(m.fs, m.dir); err != nil {
+			return errors.Join(err, db.Close())
+		}
 	}
 	m.db, m.state, m.kept = db, st, kept{}
 	if clean < st.Purge && !m.options.ReadOnly {

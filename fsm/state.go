@@ -12,10 +12,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// storeFormat is the version of the store's layout. A store of another format
-// is refused, never guessed at.
-const storeFormat = 2
-
 // state is where the machine stands. It is written in the same batch as the
 // effects that led to it, so that a crash can neither skip nor repeat an entry.
 type state struct {
@@ -91,7 +87,7 @@ func decodeState(b []byte) (state, error) {
 		format = 1
 	}
 	if format != storeFormat {
-		return s, fact.Errorf(fact.StorageCorruption, "the store has format %d; this program knows format %d only", format, storeFormat)
+		return s, errFormat(int(min(format, 1<<31)))
 	}
 	s.Format, b = int(format), b[n:]
 	for _, field := range [...]*uint64{&s.Index, &s.Term, &s.Tx, &s.Purge, &s.Registry, &s.Expiry} {

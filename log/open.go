@@ -101,6 +101,9 @@ func (s *Store) scan() error {
 		if err != nil {
 			return err
 		}
+		if l.Type == raft.LogCommand && len(l.Data) > 0 && l.Data[0] > s.newest {
+			s.newest, s.newestAt = l.Data[0], index
+		}
 		s.sizes.put(index, len(l.Data))
 	}
 	for _, key := range []string{"CurrentTerm", "LastVoteTerm", "LastVoteCand"} {

@@ -24,6 +24,10 @@ type Store struct {
 	path    string
 	inner   backend
 	closing func() error
+	// newest is the greatest format version of an entry that was there at the
+	// start, and newestAt the entry.
+	newest   byte
+	newestAt uint64
 
 	mu     sync.RWMutex // guards sizes and recent
 	sizes  sizes
@@ -196,6 +200,10 @@ func (s *Store) GetUint64(key []byte) (uint64, error) {
 	}
 	return binary.BigEndian.Uint64(value), nil
 }
+
+// Newest returns the greatest format version of the entries that were there when
+// the log was opened, and one that has it.
+func (s *Store) Newest() (version byte, index uint64) { return s.newest, s.newestAt }
 
 // Close closes the file.
 func (s *Store) Close() error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	rlog "abagraph/log"
+	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
 )
@@ -97,6 +98,9 @@ func (n *Node) openStores() error {
 			return err
 		}
 		n.store, root = store, n.options.Dir.Snapshots()
+		if version, index := store.Newest(); version > entry.Version {
+			return fmt.Errorf("entry %d of the log has format version %d, of a later release: this program knows version %d only", index, version, entry.Version)
+		}
 	}
 	snaps, err := openSnapshots(n.machine.FS(), root, n.logger)
 	if err != nil {

@@ -1,0 +1,134 @@
+package golden
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"abagraph/fsm"
+	rlog "abagraph/log"
+	"abagraph/log/entry"
+
+	"github.com/hashicorp/raft"
+)
+
+// small is a closed data directory of this program's format.
+func small(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	n, err := open(t, root, began, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.made("/api/facts", `{"subject":"Person:1","predicate":"likes","object":"tea"}`)
+	if err := n.close(); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// refused opens a directory that must be refused, and left as it is.
+func refused(t *testing.T, root string, says ...string) {
+	t.Helper()
+	before := contents(t, root)
+	n, err := open(t, root, began+1000, true)
+	if err == nil {
+		_ = n.close()
+		t.Fatal("it was opened")
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("it says %q, without %q", err, part)
+		}
+	}
+	if !maps.Equal(before, contents(t, root)) {
+		t.Error("it was changed")
+	}
+}
+
+func TestANewerStoreIsRefusedUntouched(t *testing.T) {
+	root := small(t)
+	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, root, "format 3", "later release", "format 2 only")
+	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, root, "damaged")
+}
+
+func TestAnOlderStoreThatIsNotKnownIsRefused(t *testing.T) {
+	root := small(t)
+	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, root, "format 1", "format 2 only")
+}
+
+func TestANewerEntryIsRefused(t *testing.T) {
+	root := small(t)
+	dir, err := rlog.Claim(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := rlog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := store.LastIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := entry.EncodeTick(began)
+	newer[0] = entry.Version + 1
+	if err := store.StoreLog(&raft.Log{Index: last + 1, Term: 2, Type: raft.LogCommand, Data: newer}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n, err := open(t, root, began+1000, true)
+	if err == nil {
+		_ = n.close()
+		t.Fatal("it was opened")
+	}
+	if want := "format version 2, of a later release"; !strings.Contains(err.Error(), want) {
+		t.Errorf("it says %q, without %q", err, want)
+	}
+}
+
+// TestTheFormatIsNamed holds the file beside the store to the store.
+func TestTheFormatIsNamed(t *testing.T) {
+	root := small(t)
+	path := filepath.Join(root, "state", "FORMAT")
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "2\n" {
+		t.Errorf("the store's format is named %q: %v", raw, err)
+	}
+	if err := os.Remove(path); err != nil { // a store of before the file was written
+		t.Fatal(err)
+	}
+	if m, err := fsm.Open(fsm.Options{Dir: filepath.Join(root, "state"), ReadOnly: true}); err != nil {
+		t.Error(err)
+	} else if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a look at the store has written into it")
+	}
+	n, err := open(t, root, began+1000, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
