@@ -38,6 +38,13 @@ type VectorRow struct {
 	Vector []float32
 }
 
+// VectorAt names the vector of a statement and the tx at which it was set, 0 where
+// that is not known.
+type VectorAt struct {
+	Statement ID
+	Tx        uint64
+}
+
 // VectorCount tells how many facts of a scope have a vector of a model.
 type VectorCount struct {
 	Facts uint64 // facts of any status

@@ -177,6 +177,17 @@ func (e *embedded) compare(t *testing.T, v *fsm.View) {
 				if err != nil || tx != set.tx || !reflect.DeepEqual(vector, set.vector) {
 					t.Fatalf("fact %s has vector %v of tx %d, not %v (%v)", f.ID, vector, tx, set, err)
 				}
+				seen := 0
+				list := []fact.VectorAt{{Statement: f.Statement(), Tx: tx}, {Statement: f.Statement()}, {Statement: f.Statement(), Tx: tx + 1}}
+				err = v.Vectors(ctx, scope, m, list, func(i int, got []float32) {
+					if i != seen || !reflect.DeepEqual(got, set.vector) {
+						t.Fatalf("fact %s has vector %v by way %d, not %v", f.ID, got, i, set.vector)
+					}
+					seen++
+				})
+				if err != nil || seen != len(list) {
+					t.Fatalf("%d of %d vectors were read (%v)", seen, len(list), err)
+				}
 			}
 			counted, err := v.CountVectors(ctx, scope, m)
 			if err != nil || counted != count {

@@ -131,6 +131,48 @@ func (v *View) Vector(_ context.Context, scope fact.Scope, m fact.Model, stateme
 	return entry.DecodeVector(b), tx, nil
 }
 
+// Vectors visits the vectors of a model that some statements have, in the order of
+// the list, with nil for one that has none.
+func (v *View) Vectors(ctx context.Context, scope fact.Scope, m fact.Model, list []fact.VectorAt, visit func(i int, vector []float32)) error {
+	for i, at := range list {
+		if i%64 == 63 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		vector, err := v.vectorAt(scope, m, at)
+		if err == nil && vector == nil {
+			vector, _, err = v.Vector(ctx, scope, m, at.Statement)
+		}
+		if err != nil {
+			return err
+		}
+		visit(i, vector)
+	}
+	return nil
+}
+
+// vectorAt reads a vector where it is said to lie, on the branch itself, and so
+// spares the look for its place; nil where it is not there.
+func (v *View) vectorAt(scope fact.Scope, m fact.Model, at fact.VectorAt) ([]float32, error) {
+	if at.Tx == 0 {
+		return nil, nil
+	}
+	b, closer, err := v.snap.Get(space{scope.Tenant, scope.Branch}.vector(at.Tx, at.Statement, m))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, storageError("read a vector", err)
+	}
+	if len(b) != 4*m.Dim {
+		return nil, errors.Join(fact.Errorf(fact.StorageCorruption, "a vector cannot be read"), closer.Close())
+	}
+	vector := entry.DecodeVector(b)
+	if err := closer.Close(); err != nil {
+		return nil, storageError("read a vector", err)
+	}
+	return vector, nil
+}
+
 // CountVectors counts the facts of a scope that have a vector of a model, and
 // those that have none. It reads two runs of keys side by side.
 func (v *View) CountVectors(ctx context.Context, scope fact.Scope, m fact.Model) (fact.VectorCount, error) {

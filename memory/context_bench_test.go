@@ -12,6 +12,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/fsm"
+	"abagraph/internal/embed"
 	"abagraph/internal/onenode"
 	"abagraph/memory"
 )
@@ -32,11 +33,18 @@ var (
 		"engineer", "manager", "berlin", "london", "launch", "database", "support", "ticket", "invoice", "training", "hiring", "travel", "security"}
 )
 
-func newOffice(b *testing.B, facts int) *office {
+// newOffice fills a store. With vectors, each fact has one of 256 numbers.
+func newOffice(b testing.TB, facts int, vectors bool) *office {
 	b.Helper()
 	n := onenode.StartWith(b, fsm.Options{CacheBytes: 256 << 20, MemTableBytes: 64 << 20}) // as a server has it
-	o := &office{service: n.Service(b, memory.Options{}), people: max(facts/12, 20)}
+	var options memory.Options
 	var err error
+	if vectors {
+		if options.Embedder, err = embed.New(embed.Options{Provider: embed.Hash, Dim: 256}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	o := &office{service: n.Service(b, options), people: max(facts/12, 20)}
 	if o.caller, err = o.service.Resolve(b.Context(), ""); err != nil {
 		b.Fatal(err)
 	}
@@ -48,6 +56,9 @@ func newOffice(b *testing.B, facts int) *office {
 			req.Write.Asserts = append(req.Write.Asserts, officeFact(rnd, names, o.people))
 			done++
 		}
+		if vectors {
+			embedOffice(b, options.Embedder, req.Write)
+		}
 		got, err := n.Propose(b.Context(), req)
 		if err != nil {
 			b.Fatal(err)
@@ -58,6 +69,23 @@ func newOffice(b *testing.B, facts int) *office {
 		}
 	}
 	return o
+}
+
+func embedOffice(b testing.TB, from memory.Embedder, w *fact.Write) {
+	b.Helper()
+	texts := make([]string, len(w.Asserts))
+	for i := range w.Asserts {
+		a := &w.Asserts[i]
+		texts[i] = memory.EmbedText(a.Subject, a.Predicate, a.Object, a.Source)
+	}
+	list, err := from.Embed(b.Context(), texts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.Model = from.Model()
+	for i := range w.Asserts {
+		w.Asserts[i].Vector = list[i]
+	}
 }
 
 func officeFact(rnd *rand.Rand, names *rand.Zipf, people int) fact.Assert {
@@ -94,15 +122,17 @@ func officeFact(rnd *rand.Rand, names *rand.Zipf, people int) fact.Assert {
 // while to fill: choose by name.
 func BenchmarkContext(b *testing.B) {
 	for _, size := range []int{10_000, 100_000, 1_000_000} {
-		b.Run(fmt.Sprintf("facts=%d", size), func(b *testing.B) {
-			o := newOffice(b, size)
-			for _, past := range []bool{false, true} {
-				b.Run(fmt.Sprintf("past=%v", past), func(b *testing.B) {
-					o.bench(b, past, func(rnd *rand.Rand) string { return fmt.Sprintf("Person:p%d", rnd.IntN(o.people)) })
-				})
-			}
-			b.Run("hub", func(b *testing.B) { o.bench(b, false, func(*rand.Rand) string { return "Person:p0" }) })
-		})
+		for _, vectors := range []bool{false, true} {
+			b.Run(fmt.Sprintf("facts=%d/vectors=%v", size, vectors), func(b *testing.B) {
+				o := newOffice(b, size, vectors)
+				for _, past := range []bool{false, true} {
+					b.Run(fmt.Sprintf("past=%v", past), func(b *testing.B) {
+						o.bench(b, past, func(rnd *rand.Rand) string { return fmt.Sprintf("Person:p%d", rnd.IntN(o.people)) })
+					})
+				}
+				b.Run("hub", func(b *testing.B) { o.bench(b, false, func(*rand.Rand) string { return "Person:p0" }) })
+			})
+		}
 	}
 }
 

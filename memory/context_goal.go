@@ -53,6 +53,7 @@ func (b *briefing) search() error {
 		list[i] = answer.Hits[i].Fact
 	}
 	b.scanned += answer.scanned
+	b.cosines = answer.cosines
 	b.step(fmt.Sprintf("search: %d hits, %s", len(list), answer.Mode))
 	from := len(b.candidates)
 	b.add(list, packet.Unreached)
@@ -91,23 +92,17 @@ func (b *briefing) judge() error {
 		return nil
 	}
 	query := b.s.searchQuery(b.r, b.goal(), nil)
-	judges := make(map[string]*judge)
 	judged := b.foremost()
 	judged = judged[:min(len(judged), b.judged())]
+	judges, err := b.judges(query, judged)
+	if err != nil {
+		return err
+	}
 	scores := make([]float64, len(b.candidates))
 	best := 0.0
 	for _, i := range judged {
 		f := &b.candidates[i].Fact
 		j := judges[f.Tenant]
-		if j == nil {
-			scorer, err := b.s.indexes.Scorer(b.r.ctx, fact.Scope{Tenant: f.Tenant, Branch: b.r.scope.Branch}, b.r.view, query)
-			if err != nil {
-				return searchError(err)
-			}
-			j = &judge{Scorer: scorer}
-			j.nothing, _ = scorer.Score(&fact.Fact{})
-			judges[f.Tenant] = j
-		}
 		score, why := j.Score(f)
 		if err := j.Err(); err != nil {
 			return searchError(err)
@@ -123,6 +118,33 @@ func (b *briefing) judge() error {
 		}
 	}
 	return nil
+}
+
+// judges makes ready to judge some candidates, by tenant.
+func (b *briefing) judges(query *search.Query, judged []int) (map[string]*judge, error) {
+	byTenant := map[string][]*fact.Fact{}
+	for _, i := range judged {
+		f := &b.candidates[i].Fact
+		byTenant[f.Tenant] = append(byTenant[f.Tenant], f)
+	}
+	judges := make(map[string]*judge, len(byTenant))
+	for tenant, list := range byTenant {
+		own := *query
+		if query.Dense != nil {
+			dense := *query.Dense
+			dense.Cosines = b.cosines[tenant]
+			own.Dense = &dense
+		}
+		scorer, err := b.s.indexes.Scorer(b.r.ctx, fact.Scope{Tenant: tenant, Branch: b.r.scope.Branch}, b.r.view, &own)
+		if err != nil {
+			return nil, searchError(err)
+		}
+		scorer.Ahead(list)
+		j := &judge{Scorer: scorer}
+		j.nothing, _ = scorer.Score(&fact.Fact{})
+		judges[tenant] = j
+	}
+	return judges, nil
 }
 
 // judged is how many candidates are judged by the goal, the most promising first:

@@ -10,6 +10,7 @@ import (
 	"abagraph/fact"
 	"abagraph/memory/packet"
 	"abagraph/memory/page"
+	"abagraph/memory/search"
 )
 
 // Bounds of what is read for one packet.
@@ -41,6 +42,7 @@ type briefing struct {
 	known     map[string]bool // subjects whose facts have been read
 	pageOf    []pageRef
 	neighbour []string
+	cosines   map[string]search.Cosines // of the search for the goal, by tenant
 	scanned   int
 	walked    int
 }

@@ -60,11 +60,11 @@ type View interface {
 	Keys(ctx context.Context, tenant string) ([]fact.Key, error)
 	KeyByHash(ctx context.Context, hash [32]byte) (*fact.Key, error)
 	// EachVector visits one tenant's vectors of a model that were set after a tx,
-	// in the order of txs, until visit answers false; Vector returns that of one
-	// statement and the tx at which it was set, nil where there is none. Both are
-	// the present's: what was set after a tx was not there at the tx.
+	// in the order of txs, until visit answers false; Vectors visits those of some
+	// statements, in their order, nil where there is none. Both are the present's:
+	// what was set after a tx was not there at the tx.
 	EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error
-	Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (vector []float32, tx uint64, err error)
+	Vectors(ctx context.Context, scope fact.Scope, m fact.Model, list []fact.VectorAt, visit func(i int, vector []float32)) error
 	VectorTx(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (uint64, error)
 	CountVectors(ctx context.Context, scope fact.Scope, m fact.Model) (fact.VectorCount, error)
 	// Audit returns a part of the audit trail.

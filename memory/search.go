@@ -104,6 +104,7 @@ type SearchAnswer struct {
 	// Corpus is how many facts the rarity of a word was judged by.
 	Corpus  int
 	scanned int
+	cosines map[string]search.Cosines // by tenant
 }
 
 // Search ranks the facts that the caller may see, at one point of both times, by
@@ -162,7 +163,7 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 		return nil, err
 	}
 	query := s.searchQuery(r, q, near)
-	answer := &SearchAnswer{Mode: query.Mode, Time: when}
+	answer := &SearchAnswer{Mode: query.Mode, Time: when, cosines: map[string]search.Cosines{}}
 	if when != nil {
 		query.Text = q.Question[:when.start] + " " + q.Question[when.end:]
 		when.narrow(&query.Filter)
@@ -177,6 +178,9 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 		answer.scanned += got.Scanned
 		answer.Corpus += got.Corpus
 		r.tellVectors(answer, query.Dense, got)
+		if query.Dense != nil {
+			answer.cosines[scope.Tenant] = got.Cosines
+		}
 	}
 	r.warnMissing(answer.Vectors)
 	if err := r.fetch(answer, hits); err != nil {

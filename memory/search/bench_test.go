@@ -194,6 +194,6 @@ func (h *heap) EachVector(context.Context, fact.Scope, fact.Model, uint64, func(
 	return nil
 }
 
-func (h *heap) Vector(context.Context, fact.Scope, fact.Model, fact.ID) ([]float32, uint64, error) {
-	return nil, 0, nil
+func (h *heap) Vectors(context.Context, fact.Scope, fact.Model, []fact.VectorAt, func(int, []float32)) error {
+	return nil
 }

@@ -14,11 +14,12 @@ const ExactCandidates = 50_000
 
 // dense is what an index knows of the stored vectors of one model.
 type dense struct {
-	model fact.Model
-	tx    uint64 // through which vectors were followed
-	table *vector.Table
-	rowOf map[fact.ID]uint32 // by statement
-	rows  []int32            // by document; noRow where its statement has none
+	model  fact.Model
+	tx     uint64 // through which vectors were followed
+	latest uint64 // the tx of the latest vector that came after its statement
+	table  *vector.Table
+	rowOf  map[fact.ID]uint32 // by statement
+	rows   []int32            // by document; noRow where its statement has none
 }
 
 const noRow = -1
@@ -156,6 +157,7 @@ func (x *Index) addVectors(list []arrived) {
 		if there && x.docs[ord].firstTx == a.tx {
 			a.tx = withStatement
 		}
+		d.latest = max(d.latest, a.tx)
 		row := d.table.Add(a.tx, a.v)
 		d.rowOf[a.statement] = row
 		if there && int(ord) < len(d.rows) {

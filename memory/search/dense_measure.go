@@ -25,30 +25,25 @@ func (s *denseSearch) measure(ctx context.Context, mode Mode) error {
 // gather lists the documents that pass every filter.
 func (s *denseSearch) gather(ctx context.Context) error {
 	c := s.columns
-	take := func(i int, ord uint32) error {
-		if i%lookUp == lookUp-1 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if s.passes(ord) {
-			c.ords = append(c.ords, ord)
-		}
-		return nil
-	}
 	if s.only == nil {
-		for ord := range s.bound {
-			if err := take(int(ord), ord); err != nil {
-				return err
+		for w := uint32(0); w<<windowBits < s.bound; w++ {
+			if w%8 == 7 && ctx.Err() != nil {
+				return ctx.Err()
 			}
+			s.gatherWindow(w)
 		}
 		s.scanned = int(s.bound)
 		return nil
 	}
 	for i, ord := range s.only {
+		if i%lookUp == lookUp-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if ord >= s.bound {
 			break
 		}
-		if err := take(i, ord); err != nil {
-			return err
+		if s.passes(ord) {
+			c.ords = append(c.ords, ord)
 		}
 	}
 	s.scanned = len(s.only)
@@ -62,7 +57,7 @@ func (s *denseSearch) row(ord uint32) int32 {
 		return noRow
 	}
 	row := d.rows[ord]
-	if row != noRow && d.table.Tx(uint32(row)) > s.want.Tx {
+	if row != noRow && d.latest > s.want.Tx && d.table.Tx(uint32(row)) > s.want.Tx {
 		return noRow
 	}
 	return row

@@ -15,6 +15,7 @@ type denseScorer struct {
 	*denseSearch
 	ctx  context.Context
 	from Source
+	read map[fact.ID]float64 // cosines by statement
 }
 
 // denseScorer makes ready to judge by vectors, in a state that is open; nil where
@@ -32,42 +33,53 @@ func (m *Indexes) denseScorer(ctx context.Context, x *Index, from Source, q *Que
 	}
 	s := x.newDenseSearch(q)
 	defer s.done()
-	if s.restrict(x, &q.Filter) && q.Mode != Vector {
+	switch known := q.Dense.Cosines; {
+	case q.Mode == Vector || !s.restrict(x, &q.Filter):
+		s.query = x.dense.table.NewQuery(q.Dense.Vector)
+	case known.known:
+		s.query, s.mean, s.scale = x.dense.table.NewQuery(q.Dense.Vector), known.mean, known.scale
+	default:
 		if err := s.measure(ctx, q.Mode); err != nil {
 			return nil, err
 		}
-	} else {
-		s.query = x.dense.table.NewQuery(q.Dense.Vector)
 	}
-	return &denseScorer{s, ctx, from}, nil // its columns are another's now
+	return &denseScorer{s, ctx, from, make(map[fact.ID]float64)}, nil // its columns are another's now
+}
+
+// ahead reads the vectors of the facts that are to be judged, all at once.
+func (s *denseScorer) ahead(list []*fact.Fact) error {
+	want := make([]fact.VectorAt, 0, len(list))
+	s.x.mu.RLock()
+	for _, f := range list {
+		id := f.Statement()
+		if _, there := s.read[id]; there || s.x.dense == nil {
+			continue
+		}
+		s.read[id] = math.NaN()
+		if row, there := s.x.dense.rowOf[id]; there && s.x.dense.table.Tx(row) <= s.want.Tx {
+			want = append(want, fact.VectorAt{Statement: id, Tx: s.x.vectorTx(id, row)})
+		}
+	}
+	s.x.mu.RUnlock()
+	err := s.from.Vectors(s.ctx, s.x.scope, s.want.Model, want, func(i int, v []float32) {
+		if v != nil {
+			s.read[want[i].Statement] = s.query.Exact(v)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("read vectors: %w", err)
+	}
+	return nil
 }
 
 // score is what a fact's vector gives to its score; 0 where it has none.
 func (s *denseScorer) score(f *fact.Fact) (float64, error) {
-	if !s.sees(f.Statement()) {
-		return 0, nil
+	if err := s.ahead([]*fact.Fact{f}); err != nil {
+		return 0, err
 	}
-	v, _, err := s.from.Vector(s.ctx, s.x.scope, s.want.Model, f.Statement())
-	if err != nil {
-		return 0, fmt.Errorf("read a vector: %w", err)
-	}
-	if v == nil {
-		return 0, nil
-	}
-	cosine := s.query.Exact(v)
+	cosine := s.read[f.Statement()]
 	if !(math.Abs(cosine) < 2) {
 		return 0, nil
 	}
 	return s.part(cosine), nil
-}
-
-// sees reports whether a statement had its vector at the record time that is read.
-func (s *denseScorer) sees(statement fact.ID) bool {
-	s.x.mu.RLock()
-	defer s.x.mu.RUnlock()
-	if s.x.dense == nil {
-		return false
-	}
-	row, there := s.x.dense.rowOf[statement]
-	return there && s.x.dense.table.Tx(row) <= s.want.Tx
 }

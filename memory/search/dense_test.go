@@ -70,11 +70,15 @@ func (v *vectored) EachVector(_ context.Context, _ fact.Scope, m fact.Model, aft
 	return nil
 }
 
-func (v *vectored) Vector(_ context.Context, _ fact.Scope, m fact.Model, id fact.ID) ([]float32, uint64, error) {
-	if i, there := v.place[id]; there && m == v.model {
-		return v.vectors[i], v.facts[i].FirstTx, nil
+func (v *vectored) Vectors(_ context.Context, _ fact.Scope, m fact.Model, list []fact.VectorAt, visit func(int, []float32)) error {
+	for n, at := range list {
+		if i, there := v.place[at.Statement]; there && m == v.model {
+			visit(n, v.vectors[i])
+		} else {
+			visit(n, nil)
+		}
 	}
-	return nil, 0, nil
+	return nil
 }
 
 // question is a vector near that of some fact.

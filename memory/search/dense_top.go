@@ -19,6 +19,14 @@ type Dense struct {
 	Tx uint64
 	// Exact compares with every candidate exactly, however many there are.
 	Exact bool
+	// Cosines are what a search for the same has found out; of use to a Scorer.
+	Cosines Cosines
+}
+
+// Cosines tell how a vector's cosines with the candidates are standardised.
+type Cosines struct {
+	mean, scale float64
+	known       bool
 }
 
 // Bounds of a search by vectors.
@@ -84,6 +92,7 @@ func (x *Index) searchDense(ctx context.Context, from Source, q *Query) (*Answer
 		return nil, err
 	}
 	answer.Scanned, answer.Candidates, answer.Missing = s.scanned, len(s.columns.ords), s.missing
+	answer.Cosines = Cosines{s.mean, s.scale, true}
 	if q.Top == 0 {
 		return answer, nil
 	}
@@ -91,7 +100,7 @@ func (x *Index) searchDense(ctx context.Context, from Source, q *Query) (*Answer
 		return nil, err
 	}
 	s.choose(q)
-	if err := s.resolve(ctx, from); err != nil {
+	if err := s.resolve(ctx, from, q.Top); err != nil {
 		return nil, err
 	}
 	s.answer(q, answer)
@@ -120,39 +129,6 @@ func (s *denseSearch) part(cosine float64) float64 {
 	return (cosine - s.mean) * s.scale
 }
 
-// addOthers works out what the other parts give to each candidate. One that no
-// part says anything of is no hit.
-func (s *denseSearch) addOthers(ctx context.Context, mode Mode) error {
-	c := s.columns
-	c.others = slices.Grow(c.others, len(c.ords))[:len(c.ords)]
-	clear(c.others)
-	if len(s.clauses)+len(s.near) == 0 {
-		for i, cosine := range c.cosines {
-			if cosine != cosine {
-				c.others[i] = math.Inf(-1)
-			}
-		}
-		return nil
-	}
-	for at := 0; at < len(c.ords); {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		w := c.ords[at] >> windowBits
-		s.score(w)
-		for ; at < len(c.ords) && c.ords[at]>>windowBits == w; at++ {
-			slot := c.ords[at] - w<<windowBits
-			c.others[at] = s.scores[slot]
-			if touched := s.touched[slot/64]>>(slot%64)&1 == 1; c.cosines[at] != c.cosines[at] && (!touched || mode == Vector) {
-				c.others[at] = math.Inf(-1)
-			}
-		}
-		clear(s.scores[:])
-		clear(s.touched[:])
-	}
-	return nil
-}
-
 // choose leaves the candidates that may be among the best: all whose greatest
 // possible score is not below the least possible one of Top others.
 func (s *denseSearch) choose(q *Query) {
@@ -171,44 +147,6 @@ func (s *denseSearch) choose(q *Query) {
 	s.final = slices.DeleteFunc(s.final, func(c candidate) bool {
 		return s.value(&c)+c.within*s.scale < least-rounding
 	})
-}
-
-// shortlist takes candidates out of their columns: those that come into question
-// by what is known so far, with bounds.
-func (s *denseSearch) shortlist(top int) {
-	c := s.columns
-	if s.guessed {
-		top = s.x.closely.look + s.x.closely.perHit*top
-	}
-	first := best{most: top, min: math.Inf(-1)}
-	low := func(i int) scored {
-		value := c.others[i] + s.part(c.cosines[i])
-		if !s.guessed {
-			value -= s.within(c.ords[i], c.cosines[i]) * s.scale
-		}
-		return scored{uint32(i), value}
-	}
-	for i := range c.ords {
-		if one := low(i); !math.IsInf(one.score, -1) && first.wants(one) {
-			first.add(one)
-		}
-	}
-	if s.guessed {
-		for _, one := range first.list {
-			s.final = append(s.final, s.candidate(int(one.ord)))
-		}
-		return
-	}
-	least := math.Inf(-1)
-	if len(first.list) == top {
-		least = first.list[0].score
-	}
-	for i := range c.ords {
-		high := c.others[i] + s.part(c.cosines[i]) + s.within(c.ords[i], c.cosines[i])*s.scale
-		if !math.IsInf(high, -1) && high >= least-rounding {
-			s.final = append(s.final, s.candidate(i))
-		}
-	}
 }
 
 // within is how far a cosine that was told closely is from the true one at most.
@@ -231,30 +169,76 @@ func (s *denseSearch) candidate(i int) candidate {
 
 func (s *denseSearch) value(c *candidate) float64 { return c.others + s.part(c.cosine) }
 
-// resolve reads the full vectors of the candidates that are left.
-func (s *denseSearch) resolve(ctx context.Context, from Source) error {
+// resolveAtOnce is how many full vectors are read at a time.
+const resolveAtOnce = 16
+
+// resolve reads the full vectors of the candidates, those that could score most
+// first, until none of the others could be among the best.
+func (s *denseSearch) resolve(ctx context.Context, from Source, top int) error {
+	high := func(c *candidate) float64 { return s.value(c) + c.within*s.scale }
+	slices.SortFunc(s.final, func(a, b candidate) int { return cmp.Or(cmp.Compare(high(&b), high(&a)), cmp.Compare(b.ord, a.ord)) })
+	known := best{most: top, min: math.Inf(-1)}
 	list := s.final[:0]
-	for _, c := range s.final {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	for rest := s.final; len(rest) > 0; {
+		if len(known.list) == top && high(&rest[0]) < known.list[0].score-rounding {
+			break
 		}
-		if c.row != noRow {
-			v, _, err := from.Vector(ctx, s.x.scope, s.want.Model, s.x.statement(c.ord))
-			if err != nil {
-				return fmt.Errorf("read a vector: %w", err)
-			}
-			c.cosine, c.within = math.NaN(), 0
-			if v != nil {
-				c.cosine = s.query.Exact(v)
-			}
-			if !(math.Abs(c.cosine) < 2) {
+		some := rest[:min(len(rest), max(top, resolveAtOnce))]
+		rest = rest[len(some):]
+		if err := s.read(ctx, from, some); err != nil {
+			return err
+		}
+		for _, c := range some {
+			if c.row != noRow && !(math.Abs(c.cosine) < 2) {
 				continue // gone in the state that is open, or not a number
 			}
+			list = append(list, c)
+			if one := (scored{c.ord, s.value(&c)}); known.wants(one) {
+				known.add(one)
+			}
 		}
-		list = append(list, c)
 	}
 	s.final = list
 	return nil
+}
+
+// read gives candidates their true cosines.
+func (s *denseSearch) read(ctx context.Context, from Source, list []candidate) error {
+	want, of := make([]fact.VectorAt, 0, len(list)), make([]int, 0, len(list))
+	for i := range list {
+		if list[i].row != noRow {
+			want, of = append(want, s.x.vectorAt(list[i].ord, list[i].row)), append(of, i)
+		}
+	}
+	err := from.Vectors(ctx, s.x.scope, s.want.Model, want, func(i int, v []float32) {
+		c := &list[of[i]]
+		c.cosine, c.within = math.NaN(), 0
+		if v != nil {
+			c.cosine = s.query.Exact(v)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("read vectors: %w", err)
+	}
+	return nil
+}
+
+// vectorAt tells where the vector of a document lies, which is in a row.
+func (x *Index) vectorAt(ord uint32, row int32) fact.VectorAt {
+	statement := x.statement(ord)
+	return fact.VectorAt{Statement: statement, Tx: x.vectorTx(statement, uint32(row))}
+}
+
+// vectorTx returns the tx at which the vector of a row was set; 0 where that is
+// not known.
+func (x *Index) vectorTx(statement fact.ID, row uint32) uint64 {
+	if tx := x.dense.table.Tx(row); tx != withStatement {
+		return tx
+	}
+	if ord, there := x.byID[statement]; there {
+		return x.docs[ord].firstTx
+	}
+	return 0
 }
 
 // answer makes the hits out of the best of what is left.

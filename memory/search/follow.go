@@ -18,7 +18,7 @@ type Source interface {
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)
 	EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error
-	Vector(ctx context.Context, scope fact.Scope, m fact.Model, statement fact.ID) (vector []float32, tx uint64, err error)
+	Vectors(ctx context.Context, scope fact.Scope, m fact.Model, list []fact.VectorAt, visit func(i int, vector []float32)) error
 }
 
 // eventsAtOnce is about how many events are taken over while searches wait.
@@ -295,6 +295,10 @@ func (x *Index) settle() {
 		for _, known := range x.knowns[w<<windowBits : min(len(x.knowns), (w+1)<<windowBits)] {
 			x.ranges[w].include(known)
 		}
+	}
+	x.calm = make([]calm, 0, windows)
+	for ord := range x.docs {
+		x.noteCalm(uint32(ord))
 	}
 	for at := range x.terms.lists {
 		x.terms.lists[at].divide(x.lengths)

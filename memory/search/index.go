@@ -45,6 +45,7 @@ type Index struct {
 	sums       []uint64       // total length of the windows before each window
 	knowns     []fact.Instant // when the first version was known
 	ranges     []span         // of knowns, by window
+	calm       []calm         // by window
 	past       []pastVersion
 	byID       map[fact.ID]uint32
 	continues  map[fact.ID]fact.ID // continuation → the first piece of its statement
@@ -100,7 +101,7 @@ func newIndex(scope fact.Scope) *Index {
 func (x *Index) reset() {
 	x.epoch, x.tx, x.purge, x.lapse, x.built = "", 0, 0, 0, false
 	x.mortal = make(map[fact.ID]bool)
-	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.past = nil, nil, nil, nil, nil, nil, nil
+	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.calm, x.past = nil, nil, nil, nil, nil, nil, nil, nil
 	x.byID, x.continues, x.dense = make(map[fact.ID]uint32), make(map[fact.ID]fact.ID), nil
 	x.noRoom = fact.Model{}
 	x.denseBytes.Store(0)
@@ -127,6 +128,7 @@ func (x *Index) add(f *fact.Fact) {
 	}
 	x.put(ord, f, f.VersionKnownAt)
 	x.ranges[ord>>windowBits].include(f.VersionKnownAt)
+	x.noteCalm(ord)
 	for _, c := range x.counting.list {
 		x.terms.lists[c.term].divide(x.lengths)
 	}
@@ -194,6 +196,7 @@ func (x *Index) change(ord uint32, f *fact.Fact) {
 	}
 	x.past = append(x.past, pastVersion{tx: d.tx, known: d.known, from: d.from, until: d.until, prev: d.prev, status: d.status})
 	d.prev = int32(len(x.past) - 1)
+	x.calm[ord>>windowBits].docs[ord%windowSize/64] &^= 1 << (ord % 64)
 	d.tx, d.known, d.from, d.until, d.status = f.Tx, f.VersionKnownAt, f.ValidFrom, f.ValidUntil, f.Status
 	x.bytes += 48
 }

@@ -69,6 +69,14 @@ func (m *Indexes) Scorer(ctx context.Context, scope fact.Scope, from Source, q *
 	return s, nil
 }
 
+// Ahead reads what is needed to judge some facts, which is quicker than to read it
+// one by one.
+func (s *Scorer) Ahead(list []*fact.Fact) {
+	if s.dense != nil && s.err == nil {
+		s.err = s.dense.ahead(list)
+	}
+}
+
 // Score judges one fact. It is the score that a search of the same question would
 // give it.
 func (s *Scorer) Score(f *fact.Fact) (float64, Why) {

@@ -85,12 +85,19 @@ type searcher struct {
 	restricted
 	limits  [][]float64 // what each group gives in each window at most
 	weak    weak
+	impacts [keptCounts][keptLengths]float64
 	scores  [windowSize]float64
 	most    [windowSize]float64
 	touched bitmap
 	grouped bitmap
 	scanned int
 }
+
+// The counts and lengths up to which impacts are kept.
+const (
+	keptCounts  = 8
+	keptLengths = 128
+)
 
 // bitmap marks documents of a window.
 type bitmap [windowSize / 64]uint64
@@ -154,16 +161,22 @@ func (s *searcher) score(w uint32) {
 				s.touched.set(n.ord - base)
 			}
 		case g.last == g.first+1:
-			s.add(&s.clauses[g.first], w, func(slot uint32, gain float64) {
-				s.scores[slot] += gain
+			c := &s.clauses[g.first]
+			from, to := s.stretch(c, w)
+			for at := from; at < to; at++ {
+				slot := c.list.ords[at] - base
+				s.scores[slot] += s.gain(c, at)
 				s.touched.set(slot)
-			})
+			}
 		default:
 			for i := g.first; i < g.last; i++ {
-				s.add(&s.clauses[i], w, func(slot uint32, gain float64) {
-					s.most[slot] = max(s.most[slot], gain)
+				c := &s.clauses[i]
+				from, to := s.stretch(c, w)
+				for at := from; at < to; at++ {
+					slot := c.list.ords[at] - base
+					s.most[slot] = max(s.most[slot], s.gain(c, at))
 					s.grouped.set(slot)
-				})
+				}
 			}
 			s.grouped.each(func(slot uint32) {
 				s.scores[slot] += s.most[slot]
@@ -175,13 +188,26 @@ func (s *searcher) score(w uint32) {
 	}
 }
 
-func (s *searcher) add(c *clause, w uint32, visit func(slot uint32, gain float64)) {
-	base := w << windowBits
-	from, to := c.list.within(w)
-	for at := from; at < to; at++ {
-		visit(c.list.ords[at]-base, c.gain(s.plan, at))
-	}
+// stretch returns the part of a clause's list that lies in a window, all of which is
+// about to be scored.
+func (s *searcher) stretch(c *clause, w uint32) (from, to int) {
+	from, to = c.list.within(w)
 	s.scanned += to - from
+	return from, to
+}
+
+// gain is what a clause gives to the document at a place of its list. What is asked
+// for again and again, the impact of a small count in a short document, is kept.
+func (s *searcher) gain(c *clause, at int) float64 {
+	count, length := c.list.counts[at], s.x.lengths[c.list.ords[at]]
+	if count >= keptCounts || length >= keptLengths {
+		return c.gain(s.plan, at)
+	}
+	kept := &s.impacts[count][length]
+	if *kept == 0 {
+		*kept = impact(float64(count), s.burden(length))
+	}
+	return c.weight * *kept
 }
 
 // nearIn lists the documents of a window that are near the seeds.
@@ -262,6 +288,8 @@ type Answer struct {
 	// Candidates are the documents that passed the filters, and Missing those of
 	// them without a vector, of a search that asked for vectors.
 	Candidates, Missing int
+	// Cosines tell how vectors were standardised, of a search that asked for them.
+	Cosines Cosines
 	// NoRoom tells that the vectors do not fit into memory, and words alone found.
 	NoRoom bool
 }

@@ -100,7 +100,7 @@ func (s *searcher) window(w uint32) {
 		from, to := s.span(i, w)
 		for at := from; at < to; at++ {
 			slot := c.list.ords[at] - base
-			s.scores[slot] += c.gain(s.plan, at)
+			s.scores[slot] += s.gain(c, at)
 			s.touched.set(slot)
 		}
 		s.scanned += to - from

@@ -169,8 +169,8 @@ func (t *Table) Within(q *Query, at uint32) float64 {
 // Exact is the cosine of a query with a full unit vector.
 func (q *Query) Exact(v []float32) float64 { return fact.Dot(q.unit, v) }
 
-// dot sums products of codes.
-func dot(a []int16, b []int8) int32 {
+// dotPlain sums products of codes.
+func dotPlain(a []int16, b []int8) int32 {
 	var s0, s1, s2, s3 int32
 	for len(b) >= 8 && len(a) >= 8 {
 		x, y := (*[8]int16)(a), (*[8]int8)(b)

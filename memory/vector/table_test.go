@@ -216,3 +216,27 @@ func BenchmarkAdd256(b *testing.B) {
 		table.Add(1, list[i%1000])
 	}
 }
+
+// TestDotIsTheSameOnEveryMachine: however the processor adds up, the sum is that of
+// the plain loop, with the greatest codes too.
+func TestDotIsTheSameOnEveryMachine(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for dim := range 300 {
+		a, b := make([]int16, dim), make([]int8, dim)
+		for _, fill := range []func() (int16, int8){
+			func() (int16, int8) {
+				return int16(rnd.IntN(2*queryCode+1) - queryCode), int8(rnd.IntN(2*maxCode+1) - maxCode)
+			},
+			func() (int16, int8) { return -queryCode, maxCode },
+		} {
+			want := 0
+			for i := range a {
+				a[i], b[i] = fill()
+				want += int(a[i]) * int(b[i])
+			}
+			if got, plain := dot(a, b), dotPlain(a, b); int(got) != want || int(plain) != want {
+				t.Fatalf("%d products add up to %d and %d, not %d", dim, got, plain, want)
+			}
+		}
+	}
+}

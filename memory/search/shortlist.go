@@ -1,0 +1,113 @@
+package search
+
+import (
+	"math"
+	"slices"
+)
+
+// sampled is how many candidates tell about where the best ones begin.
+const sampled = 4_096
+
+// shortlist takes candidates out of their columns: those that come into question
+// by what is known so far, with bounds.
+func (s *denseSearch) shortlist(top int) {
+	c := s.columns
+	if s.guessed {
+		for _, one := range bestOf(len(c.ords), s.x.closely.look+s.x.closely.perHit*top, func(i int) float64 { return c.others[i] + s.part(c.cosines[i]) }) {
+			s.final = append(s.final, s.candidate(int(one.ord)))
+		}
+		return
+	}
+	first := best{most: top, min: math.Inf(-1)}
+	for i := range c.ords {
+		low := c.others[i] + s.part(c.cosines[i]) - s.within(c.ords[i], c.cosines[i])*s.scale
+		if one := (scored{uint32(i), low}); !math.IsInf(low, -1) && first.wants(one) {
+			first.add(one)
+		}
+	}
+	least := math.Inf(-1)
+	if len(first.list) == top {
+		least = first.list[0].score
+	}
+	for i := range c.ords {
+		high := c.others[i] + s.part(c.cosines[i]) + s.within(c.ords[i], c.cosines[i])*s.scale
+		if !math.IsInf(high, -1) && high >= least-rounding {
+			s.final = append(s.final, s.candidate(i))
+		}
+	}
+}
+
+// bestOf returns the best of n values, at most so many of them, in no order; of
+// equal ones the later are better, and -Inf is none. A sample tells about from
+// where on the best are, so that hardly more than those are compared with each
+// other.
+func bestOf(n, most int, value func(i int) float64) []scored {
+	least := foretold(n, most, value)
+	list := from(least, n, most, value)
+	if len(list) < most && !math.IsInf(least, -1) {
+		list = from(math.Inf(-1), n, most, value) // the sample misled
+	}
+	return chooseBest(list, most)
+}
+
+// foretold is a value that somewhat more than so many of n values reach, as a
+// sample has it; -Inf where a sample is not worth it.
+func foretold(n, most int, value func(i int) float64) float64 {
+	if n <= 4*sampled || n <= 4*most {
+		return math.Inf(-1)
+	}
+	few := make([]float64, sampled)
+	for i := range few {
+		few[i] = value(int(int64(i) * int64(n) / sampled))
+	}
+	slices.Sort(few)
+	share := float64(most) / float64(n) * sampled
+	at := sampled - 1 - int(share+4*math.Sqrt(share)+4)
+	if at < 0 {
+		return math.Inf(-1)
+	}
+	return few[at]
+}
+
+// from lists the values that are not below a bound.
+func from(least float64, n, most int, value func(i int) float64) []scored {
+	list := make([]scored, 0, min(n, 2*most))
+	for i := range n {
+		if v := value(i); v >= least && !math.IsInf(v, -1) {
+			list = append(list, scored{uint32(i), v})
+		}
+	}
+	return list
+}
+
+// chooseBest brings the best of a list to its front and returns them, in no order.
+func chooseBest(list []scored, most int) []scored {
+	if most <= 0 {
+		return nil
+	}
+	for from, to := 0, len(list); most < len(list) && to-from > 1; {
+		pivot := list[from+(to-from)/2]
+		i, j := from, to-1
+		for i <= j {
+			for list[i].better(pivot) {
+				i++
+			}
+			for pivot.better(list[j]) {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case most <= j:
+			to = j + 1
+		case most >= i+1:
+			from = i
+		default:
+			return list[:most]
+		}
+	}
+	return list[:min(most, len(list))]
+}
