@@ -173,7 +173,7 @@ func TestPacketsSayWhatIsMissing(t *testing.T) {
 	r.post("/api/facts?tenant=a", `{"subject":"Person:x","predicate":"p","object":"y"}`).status(http.StatusCreated)
 	for body, want := range map[string]string{
 		`{"tenant":"a"}`: "[]", `{"tenant":"a","as_of":5,"include_recent":false}`: "nothing_found", `{"tenant":"a","seeds":["person:x"]}`: "case-sensitive",
-		`{"tenant":"a","compact_model":{"model":"m","key":"secret-key"}}`: "compact_model_unused", `{"tenant":"b"}`: "namespace_empty",
+		`{"tenant":"a","compact_model":{"model":"m","key":"secret-key"}}`: "[]", `{"tenant":"b"}`: "namespace_empty",
 	} {
 		got := r.post("/api/context", body).status(200)
 		if warnings := got.object().text("warnings"); !strings.Contains(warnings, want) || strings.Contains(got.Body, "secret-key") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"abagraph/fact"
+	"abagraph/internal/byok"
 	"abagraph/memory/packet"
 )
 
@@ -40,8 +41,8 @@ type ContextQuery struct {
 	IncludeRetracted bool
 	Style            packet.Style
 	Role             string
-	// Fold says that a model should fold what is dropped into one fact.
-	Fold bool
+	// Model folds what is dropped into one derived fact; nil = it is dropped.
+	Model *byok.Config
 	// Notes are warnings about the request, which the packet carries.
 	Notes []string
 }
@@ -60,6 +61,10 @@ func (s *Service) Context(ctx context.Context, c Caller, q *ContextQuery, trace 
 	if err := q.check(); err != nil {
 		return nil, Meta{}, err
 	}
+	if err := s.checkModel("compact_model", q.Model); err != nil {
+		return nil, Meta{}, err
+	}
+	patience := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	r, err := s.beginContext(ctx, c, q, trace)
@@ -75,6 +80,11 @@ func (s *Service) Context(ctx context.Context, c Caller, q *ContextQuery, trace 
 	p, err := packet.Assemble(b.request(), b.candidates, b.pages, s.tokens.within(ctx))
 	if err != nil {
 		return nil, r.meta, fmt.Errorf("assemble a packet: %w", err)
+	}
+	if q.Model != nil && p.Dropped > 0 {
+		if p, err = b.fold(patience, p); err != nil {
+			return nil, r.meta, err
+		}
 	}
 	b.finish(p)
 	r.meta.Backfilled = backfilledFacts(p.Facts)

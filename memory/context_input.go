@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"abagraph/fact"
+	"abagraph/internal/byok"
 	"abagraph/internal/jsonx"
 	"abagraph/memory/packet"
 )
@@ -34,7 +35,7 @@ func (in *Input) Context(v jsonx.Value, q *ContextQuery) (tenant string, err err
 		q.Style = style
 	}
 	q.Role, _ = f.Text("role")
-	q.Fold = compactModel(f)
+	q.Model = compactModel(f)
 	in.pointInTime(f, &q.Read)
 	if in.caller.Operator {
 		tenant, _ = f.Text("tenant")
@@ -169,24 +170,17 @@ func flagOr(f *jsonx.Fields, field string, otherwise bool) bool {
 	return f.Flag(field)
 }
 
-// compactModel checks the model that should fold what is dropped. Its key is
-// looked at and forgotten.
-func compactModel(f *jsonx.Fields) bool {
+// compactModel reads the model that folds what is dropped.
+func compactModel(f *jsonx.Fields) *byok.Config {
 	v, ok := f.Get("compact_model")
 	if !ok {
-		return false
+		return nil
 	}
-	m := jsonx.Open(v, f.Path("compact_model"))
-	m.Required("model")
-	m.Required("key")
-	if provider, ok := m.Text("provider"); ok && provider != "anthropic" && provider != "openai" {
-		m.Fail(fact.Invalid(m.Path("provider"), "has no such value: "+shorten(provider)+" (anthropic or openai)"))
-	}
-	m.Text("endpoint")
-	if err := m.Done(); err != nil {
+	c, err := byok.Read(v, f.Path("compact_model"))
+	if err != nil {
 		f.Fail(err)
 	}
-	return true
+	return c
 }
 
 // ParseEntities reads a list of names as a query string has it: separated by

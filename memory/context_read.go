@@ -39,7 +39,8 @@ type briefing struct {
 	warnings   []packet.Warning
 	steps      []string
 
-	known     map[string]bool // subjects whose facts have been read
+	targets   map[fact.ID]string // what facts' objects name, of those that a packet was tried with
+	known     map[string]bool    // subjects whose facts have been read
 	pageOf    []pageRef
 	neighbour []string
 	cosines   map[string]search.Cosines // of the search for the goal, by tenant
@@ -59,9 +60,6 @@ func newBriefing(s *Service, r *reading, q *ContextQuery) *briefing {
 func (b *briefing) read() error {
 	for _, note := range b.q.Notes {
 		b.warn("input", note)
-	}
-	if b.q.Fold {
-		b.warn("compact_model_unused", "compact_model was not called: this version calls no language model, and what has no room is dropped")
 	}
 	for _, step := range [...]func() error{b.readSeeds, b.search, b.walk, b.recent, b.complete, b.readPages, b.judge, b.lookAround} {
 		if err := b.r.ctx.Err(); err != nil {
@@ -381,7 +379,7 @@ func (b *briefing) request() *packet.Request {
 	}
 	return &packet.Request{
 		Goal: q.Goal, Role: q.Role, Style: q.Style, Seeds: b.seeds, MaxFacts: most, MaxPages: q.MaxPages, Budget: q.TokenBudget,
-		Cluster: q.ClusterThreshold, Conflicts: q.IncludeConflicts, Target: b.target,
+		Cluster: q.ClusterThreshold, Conflicts: q.IncludeConflicts, Target: b.remembered,
 	}
 }
 

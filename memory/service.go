@@ -55,6 +55,8 @@ type Options struct {
 	Mask        mask.Mode
 	MaskKey     string
 	MaskRegions mask.Regions
+	// Models asks the language models that callers bring along; nil = none is asked.
+	Models Models
 	// Timeout bounds the waiting of one read or write; 0 = DefaultTimeout.
 	Timeout time.Duration
 	// Words is the table of word vectors that search uses; nil = none.
@@ -88,6 +90,7 @@ type Service struct {
 	indexes    *search.Indexes
 	embed      embedding
 	tokens     counter
+	models     Models
 	masking    mask.Masker
 }
 
@@ -119,6 +122,7 @@ func New(o Options) (*Service, error) {
 	}
 	s.masking = mask.Masker{Mode: o.Mask, Key: o.MaskKey, Regions: o.MaskRegions}
 	s.embed.set(o)
+	s.models = o.Models
 	if s.version == nil {
 		s.version = func() uint64 { return o.Engine.Position().Tx }
 	}

@@ -21,6 +21,7 @@ import (
 	"abagraph/fsm"
 	httpd "abagraph/http"
 	"abagraph/internal/events"
+	"abagraph/internal/models"
 	"abagraph/internal/outbound"
 	rlog "abagraph/log"
 	"abagraph/memory"
@@ -40,6 +41,7 @@ type node struct {
 	raft    *replication.Node
 	keeper  keeper
 	guard   *outbound.Guard
+	models  *models.Client
 }
 
 // openNode wires state machine, replication, memory and HTTP. The port is taken
@@ -57,6 +59,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if n.guard, err = n.openGuard(s); err != nil {
 		return nil, err
 	}
+	n.models = models.New(models.Options{Guard: n.guard})
 	door, err := n.openMemory(s, logger)
 	if err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 		Threshold:  &threshold,
 		Words:      table, SearchBytes: s.number("search_bytes"),
 		Mask: s.maskMode(), MaskKey: s.get("pii_key"), MaskRegions: s.maskRegions(),
-		Embedder: embedder, EmbedTimeout: s.milliseconds("embedding_timeout_ms"), Embedding: s.get("embedding"),
+		Embedder: embedder, EmbedTimeout: s.milliseconds("embedding_timeout_ms"), Embedding: s.get("embedding"), Models: n.models,
 		// Keys are looked up anew only after the registry has changed.
 		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },
 	})

@@ -115,7 +115,11 @@ func (a *assembly) fill() error {
 	if err := a.fillPages(); err != nil {
 		return err
 	}
+	room := a.reserve()
 	if err := a.fillFacts(); err != nil {
+		return err
+	}
+	if err := a.derive(room); err != nil {
 		return err
 	}
 	return a.settle()
@@ -213,6 +217,9 @@ func (a *assembly) settle() error {
 			return nil
 		}
 		switch {
+		case p.derived != "":
+			p.derived, a.p.Derived = "", nil
+			a.warn(Warning{"compact_model_failed", "there is no room for what compact_model made of the facts that were dropped"})
 		case len(a.kept) > 0:
 			a.kept = a.kept[:len(a.kept)-1]
 		case len(p.pages) > 0:
@@ -268,7 +275,9 @@ func (a *assembly) finish() {
 	}
 	p.Tokens = sum.most()
 	p.TotalTokens = p.Tokens + a.estimateRest()
-	p.Dropped = len(a.claims) - len(a.kept)
+	p.Rest = a.rest()
+	p.Dropped = len(p.Rest)
+	a.stepFold()
 	p.Summary = summary(a.q, a.counts())
 	a.step("rank+trim: " + strconv.Itoa(len(a.kept)) + " of " + plural(len(a.claims), "fact", "facts") + " kept")
 	a.step("render " + a.q.Style.String())

@@ -17,6 +17,7 @@ type prompt struct {
 
 	head, task, about string
 	facts, pages      []string
+	derived           string // the digest of what was dropped, last of the facts
 }
 
 // fits reports whether there is room for so much more.
@@ -97,7 +98,11 @@ func (p *prompt) String() string {
 	b.WriteString(p.task)
 	b.WriteString(p.form.data[0] + "\n")
 	b.WriteString(p.about)
-	p.write(&b, p.form.facts, p.facts)
+	facts := p.facts
+	if p.derived != "" {
+		facts = append(facts[:len(facts):len(facts)], p.derived)
+	}
+	p.write(&b, p.form.facts, facts)
 	p.write(&b, p.form.pages, p.pages)
 	b.WriteString(p.form.data[1] + "\n")
 	return b.String()

@@ -29,6 +29,10 @@ type Request struct {
 	Cluster  float64  // least cosine at which near-duplicates count as one; 0 = off
 	// Conflicts keeps facts that others contradict.
 	Conflicts bool
+	// Fold keeps room for a digest of what is dropped; Digest is it, once it is
+	// there.
+	Fold   bool
+	Digest *Digest
 	// Target returns the entity that a fact's object names, or "".
 	Target func(*fact.Fact) (string, error)
 }

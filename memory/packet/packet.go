@@ -18,6 +18,8 @@ type Packet struct {
 	Collapsed int
 	// Dropped counts the facts that there was no room for.
 	Dropped int
+	// Rest are the facts that were dropped, the best first.
+	Rest []fact.Fact
 	// Derived are facts that a model made of the dropped ones.
 	Derived  []fact.Fact
 	Warnings []Warning

@@ -1,0 +1,53 @@
+package http_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"abagraph/internal/jsonx"
+	"abagraph/internal/models"
+	"abagraph/internal/models/standin"
+	"abagraph/memory"
+)
+
+// modelKey is marked, so that it is found wherever it should not be.
+const modelKey = "sk-marked-93ab10cc57"
+
+// withModel serves with a stand-in for the models that callers bring along.
+func withModel(t *testing.T, door memory.Options, reply func(standin.Call) standin.Reply) (*rig, *standin.Server) {
+	t.Helper()
+	s := standin.New(t, reply)
+	door.Models = localModels(t)
+	return startWith(t, door), s
+}
+
+func localModels(t *testing.T) *models.Client {
+	t.Helper()
+	return models.New(models.Options{
+		Guard: localGuard(t), Time: 2 * time.Second, Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+}
+
+// quoted writes a text as JSON.
+func quoted(text string) string { return string(jsonx.AppendString(nil, text)) }
+
+// number is a field that is a whole number.
+func (d doc) number(field string) int {
+	n, _ := d[field].(json.Number)
+	i, err := n.Int64()
+	if err != nil {
+		return -1
+	}
+	return int(i)
+}
+
+// blames checks that the answer is 400 and names the field.
+func (p *reply) blames(field string) {
+	p.t.Helper()
+	if e := p.fails(http.StatusBadRequest, "SchemaInvalid"); e["field"] != field {
+		p.t.Errorf("want the field %s: %s", field, p.Body)
+	}
+}
