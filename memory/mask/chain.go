@@ -37,9 +37,11 @@ func (m *Masker) numbers(text string, spans []span) []span {
 			at++
 			continue
 		}
-		if _, size := digitAt(text, at); size == 0 {
-			at++
-			continue
+		if text[at] >= utf8.RuneSelf {
+			if _, size := digitAt(text, at); size == 0 {
+				at++
+				continue
+			}
 		}
 		at = c.read(at)
 		if len(c.digits) >= fewest {
@@ -55,10 +57,15 @@ func (c *chain) read(at int) int {
 	kind, spaced := none, false
 	for {
 		g := group{from: at, first: len(c.digits), sep: kind, spaced: spaced}
-		for {
-			d, size := digitAt(c.text, at)
-			if size == 0 {
-				break
+		for at < len(c.text) {
+			d, size := c.text[at], 1
+			if d-'0' > 9 {
+				if d < utf8.RuneSelf {
+					break
+				}
+				if d, size = digitAt(c.text, at); size == 0 {
+					break
+				}
 			}
 			if g.n < maxDigits {
 				c.digits = append(c.digits, d)
@@ -129,6 +136,12 @@ func (c *chain) at(m *Masker, i int, whole bool) (s span, n int, ok bool) {
 // stands before.
 func (c *chain) opening(i int) (from int, sign byte, ok bool) {
 	from = c.groups[i].from
+	if i > 0 { // a space is part of what stands before
+		if c.text[from-1] == '(' {
+			return from - 1, '(', true
+		}
+		return from, 0, true
+	}
 	before := c.text[:from]
 	if strings.HasSuffix(before, "+") {
 		sign, from = '+', from-1

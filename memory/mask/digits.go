@@ -53,6 +53,16 @@ const maxSep = 6
 // separator reads what stands before the next group: its kind, whether a space is
 // part of it, and where the group begins. ok is false where none follows.
 func separator(text string, at int) (kind sep, spaced bool, end int, ok bool) {
+	if at+1 < len(text) && text[at+1]-'0' <= 9 { // nearly always one sign of ASCII
+		switch text[at] {
+		case ' ':
+			return space, true, at + 1, true
+		case '-':
+			return hyphen, false, at + 1, true
+		case '.':
+			return dot, false, at + 1, true
+		}
+	}
 	var signs [3]byte
 	n := 0
 	for end = at; end < len(text) && end-at < maxSep && n < len(signs); n++ {

@@ -46,11 +46,19 @@ func localBefore(text string, at int) int {
 	}
 	start := at
 	for start > 0 && at-start < maxLocal {
-		r, size := utf8.DecodeLastRuneInString(text[:start])
-		if !isLocal(r) {
+		c := text[start-1]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeLastRuneInString(text[:start])
+			if !isWord(r) {
+				break
+			}
+			start -= size
+			continue
+		}
+		if parts[c]&inLocal == 0 {
 			break
 		}
-		start -= size
+		start--
 	}
 	for start < at && text[start] == '.' { // a dot ends what stood before
 		start++
@@ -58,14 +66,33 @@ func localBefore(text string, at int) int {
 	return start
 }
 
-// isLocal knows the characters that addresses are really made of: a slash or an
-// equals sign in front of one belongs to a link.
-func isLocal(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_~", r)
-	}
+// isWord knows what is part of an address and is not ASCII.
+func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
+
+// What the ASCII characters may be part of. A local part has the characters that
+// addresses are really made of: a slash or an equals sign in front of one belongs to
+// a link.
+const (
+	inLocal uint8 = 1 << iota
+	inDomain
+	isLetter
+)
+
+var parts = func() (list [utf8.RuneSelf]uint8) {
+	for c := range list {
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			list[c] = inLocal | inDomain | isLetter
+		case c >= '0' && c <= '9' || c == '-':
+			list[c] = inLocal | inDomain
+		case strings.IndexByte("!#$%&'*+._~^", byte(c)) >= 0:
+			list[c] = inLocal
+		}
+	}
+	return list
+}()
 
 // domainAfter returns where the domain behind an @ ends; its beginning where it is
 // none: it needs two labels, and a letter in the last.
@@ -74,22 +101,30 @@ func domainAfter(text string, from int) int {
 	letter := false
 	good := from
 	for end < len(text) && end-from < maxDomain {
-		r, size := utf8.DecodeRuneInString(text[end:])
+		c := text[end]
 		switch {
-		case r == '.':
+		case c == '.':
 			if end == label {
 				return good
 			}
+			end++
 			dots++
-			label, letter = end+1, false
-		case r == '-' || r >= '0' && r <= '9':
-		case unicode.IsLetter(r) || unicode.IsMark(r):
+			label, letter = end, false
+			continue
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(text[end:])
+			if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+				return good
+			}
 			letter = true
-		default:
+			end += size
+		case parts[c]&inDomain == 0:
 			return good
+		default:
+			letter = letter || parts[c]&isLetter != 0
+			end++
 		}
-		end += size
-		if r != '.' && r != '-' && dots > 0 && letter && end-label >= 2 {
+		if c != '-' && dots > 0 && letter && end-label >= 2 {
 			good = end
 		}
 	}

@@ -144,12 +144,3 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkText(b *testing.B) {
-	text := strings.Repeat("Alice (alice@example.com, +1-555-867-5309) joined on 2024-03-15 and paid 120 euros for order 2024-555-0199. ", 100)
-	m := mask.Masker{}
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		m.Text(text)
-	}
-}

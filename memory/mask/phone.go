@@ -4,39 +4,50 @@ package mask
 // groups it has; 0 for none. The longest that may be one is: it ends where the
 // numbers of its country do. whole tells that nothing of the chain stands before.
 func (c *chain) phone(m *Masker, i int, sign byte, whole bool) int {
-	most := 0
-	for i+most < len(c.groups) && len(c.count(i, most+1)) <= 17 {
-		most++
-	}
-	for n := most; n > 0; n-- {
-		digits := c.count(i, n)
-		if len(digits) < fewest {
+	switch first := &c.groups[i]; {
+	case sign == '+':
+		return c.longest(i, 15, func(n int, digits []byte) bool { return c.isInternational(i, n, digits) })
+	case m.Regions != 0 && whole && c.isRegional(m.Regions, i):
+		return len(c.groups) - i
+	case c.looksLikeDate(i):
+		return 0
+	case c.digits[first.first] != '0':
+	case first.n > 1 && c.digits[first.first+1] == '0':
+		if !whole || first.n > 5 {
 			return 0
 		}
-		if c.isPhone(m, i, n, sign, whole, digits) && c.ends(i+n-1) {
+		return c.longest(i, 17, func(n int, digits []byte) bool { return n > 1 && c.isInternational(i, n, digits[2:]) })
+	default:
+		if n := c.longest(i, 11, func(n int, digits []byte) bool { return len(digits) >= 10 && c.isTrunk(i, n, whole) }); n > 0 {
+			return n
+		}
+	}
+	if n := c.hyphened(i, sign); n > 0 {
+		return n
+	}
+	for n := min(4, len(c.groups)-i); n >= 3; n-- {
+		if c.isNorthAmerican(i, n) && c.ends(i+n-1) {
 			return n
 		}
 	}
 	return 0
 }
 
-// isPhone judges groups of digits by the forms in which numbers are written.
-func (c *chain) isPhone(m *Masker, i, n int, sign byte, whole bool, digits []byte) bool {
-	switch {
-	case sign == '+':
-		return c.isInternational(i, n, digits)
-	case m.Regions != 0 && whole && i+n == len(c.groups) && c.isRegional(m.Regions, i, n, digits):
-		return true
-	case len(digits) < 10 || c.looksLikeDate(i):
-		return false
-	case digits[0] == '0' && digits[1] == '0':
-		return n > 1 && whole && c.groups[i].n <= 5 && c.isInternational(i, n, digits[2:])
-	case len(digits) > 15:
-		return false
-	case digits[0] == '0' && len(digits) <= 11 && c.isTrunk(i, n, whole):
-		return true
+// longest returns the most groups of at most so many digits that a form takes for a
+// number, and that end there.
+func (c *chain) longest(i, most int, form func(n int, digits []byte) bool) int {
+	n, digits := 0, 0
+	for i+n < len(c.groups) && digits+c.groups[i+n].n <= most {
+		digits += c.groups[i+n].n
+		n++
 	}
-	return c.isNorthAmerican(i, n) || c.isHyphened(i, n, sign, digits)
+	for ; n > 0 && digits >= fewest; n-- {
+		if form(n, c.count(i, n)) && c.ends(i+n-1) {
+			return n
+		}
+		digits -= c.groups[i+n-1].n
+	}
+	return 0
 }
 
 // isInternational judges a number by the digits from its country code on. Without
@@ -109,30 +120,30 @@ func (c *chain) isNorthAmerican(i, n int) bool {
 	return n == 3 && signs > 0 && c.shape(i, 3, 3, 4) && c.digits[c.groups[i].first] >= '2' && c.digits[c.groups[i+1].first] >= '2'
 }
 
-// isHyphened reports whether groups hang together by hyphens or have an area code
+// hyphened finds 10 to 15 digits that hang together by hyphens or have an area code
 // in brackets, as the general rule has it. A number that begins with a year or a
 // long run, and that of a book, are other things.
-func (c *chain) isHyphened(i, n int, sign byte, digits []byte) bool {
-	if n < 2 || c.groups[i].n > 8 || isYear(c.count(i, 1)) || isDay(c.count(i, 1)) || isBook(c.groups[i+n-1].n, n, digits) {
-		return false
+func (c *chain) hyphened(i int, sign byte) int {
+	if i+1 == len(c.groups) || c.groups[i].n > 8 || isYear(c.count(i, 1)) || isDay(c.count(i, 1)) {
+		return 0
 	}
-	area := i // the group in brackets
+	next := c.groups[i+1].sep
+	body, spaces := i+1, false // the first group that hyphens, or spaces, stand in front of
 	switch {
-	case sign == '(' && c.groups[i+1].sep == closes:
-	case n > 2 && c.groups[i].n <= 2 && c.groups[i+1].sep == opens && c.groups[i+2].sep == closes:
-		area = i + 1
+	case next == hyphen:
+	case sign == '(' && next == closes:
+		body, spaces = i+2, true
+	case next == opens && c.groups[i].n <= 2 && i+2 < len(c.groups) && c.groups[i+2].sep == closes && !isYear(c.count(i+1, 1)):
+		body, spaces = i+3, true
 	default:
-		return c.joined(i, n, hyphen)
+		return 0
 	}
-	if isYear(c.count(area, 1)) {
-		return false
+	for body < len(c.groups) && (c.groups[body].sep == hyphen || spaces && c.groups[body].sep == space) {
+		body++
 	}
-	for k := area + 2; k < i+n; k++ {
-		if s := c.groups[k].sep; s != hyphen && s != space {
-			return false
-		}
-	}
-	return true
+	return c.longest(i, 15, func(n int, digits []byte) bool {
+		return n > 1 && i+n <= body && len(digits) >= 10 && !isBook(c.groups[i+n-1].n, n, digits)
+	})
 }
 
 func isYear(digits []byte) bool {

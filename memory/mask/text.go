@@ -108,7 +108,7 @@ func clean[T string | []byte](text T) bool {
 }
 
 // maxLink is how far around a span the ends of a link are looked for.
-const maxLink = 512
+const maxLink = 256
 
 // inLink reports whether a span lies in the target of a [[link]] to an entity. A
 // reference stays what it is, so that no edge of the graph breaks.
