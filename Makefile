@@ -17,7 +17,7 @@ N        ?= 10
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench bench-quick bench-quality golden fuzz soak chaos chaos-seeds cluster clean tools
+.PHONY: help run build test lint bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,10 @@ bench-quick: build ## the same, small and short, to see that it works; writes no
 
 bench-quality: ## ask the 900 questions of the shared files in words; print how often the first hit is right
 	ABAGRAPH_QUALITY=all $(GO) test -count=1 -v -run TestQuestionsInWords ./internal/quality
+
+bench-pii: ## print how well personal data is found (precision, recall, what is missed), and what masking costs
+	$(GO) test -count=1 -v -run '^TestCorpus$$' ./memory/mask
+	$(GO) test -count=1 -run '^$$' -bench . -benchtime 0.5s ./memory/mask
 
 golden: ## pack a data directory of the present format with its answers as NAME, once, when a format is released
 	@test -n "$(NAME)" && test ! -e internal/golden/testdata/$(NAME).tar.gz || { echo "say make golden NAME=…, a name that is not there yet" >&2; exit 1; }

@@ -72,6 +72,8 @@ func TestMalformedConfigurationIsOneLine(t *testing.T) {
 		"ttl_interval_secs=soon":       "must be a whole number",
 		"max_body_bytes=1":             "must be a whole number from 1024",
 		"log_level=loud":               "must be one of",
+		"pii=hsah":                     "must be one of redact, hash, shift_date, off",
+		"pii_regions=es, uss":          `"uss" is no region that is known (br, cn,`,
 		"\xff\xfeb\x00i\x00n\x00d\x00": "line 1 is not name=value",
 	} {
 		for _, command := range []string{"config", "serve"} {

@@ -108,6 +108,9 @@ func (c *chain) at(m *Masker, i int, whole bool) (s span, n int, ok bool) {
 	if !ok {
 		return span{}, 0, false
 	}
+	if sign == 0 && c.aside(m, i) {
+		return span{}, 0, false
+	}
 	first := c.groups[i].from
 	if m.Mode == ShiftDate && c.isDate(i) {
 		return span{first, c.groups[i+2].to, date}, 3, true
@@ -129,6 +132,25 @@ func (c *chain) at(m *Masker, i int, whole bool) (s span, n int, ok bool) {
 		from++ // it opens a remark, not the number
 	}
 	return span{from, end, Phone}, n, true
+}
+
+// aside reports that nothing that is looked for begins with one or two digits before
+// a space, as nearly all counts and times do.
+func (c *chain) aside(m *Masker, i int) bool {
+	g := &c.groups[i]
+	if i+1 == len(c.groups) {
+		return g.n < fewest
+	}
+	if g.n > 2 || c.groups[i+1].sep != space || m.Regions != 0 {
+		return false
+	}
+	switch c.digits[g.first] {
+	case '0':
+		return g.n == 1
+	case '1':
+		return g.n == 2 || c.groups[i+1].n != 3
+	}
+	return true
 }
 
 // opening returns where a number begins that may have a sign in front of its

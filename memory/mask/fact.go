@@ -20,7 +20,8 @@ func (m *Masker) Assert(a *fact.Assert) (int, error) {
 	object, n := m.Object(a.Object)
 	a.Subject, a.Object, total = subject, object, total+n
 	if a.Source != nil {
-		if source, n := m.Source(*a.Source); n > 0 {
+		if text, n := m.Source(*a.Source); n > 0 {
+			source := text // only a source that was masked is kept
 			a.Source, total = &source, total+n
 		}
 	}

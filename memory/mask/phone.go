@@ -53,7 +53,14 @@ func (c *chain) longest(i, most int, form func(n int, digits []byte) bool) int {
 // isInternational judges a number by the digits from its country code on. Without
 // a separator it needs ten of them; a fraction and two of them are no number.
 func (c *chain) isInternational(i, n int, digits []byte) bool {
-	if len(digits) < fewest || digits[0] == '0' || len(digits) > longest(digits) {
+	if len(digits) < fewest || digits[0] == '0' {
+		return false
+	}
+	most := longest(digits)
+	if n > 1 && c.groups[i+1].n == 1 && c.groups[i+1].sep == opens {
+		most++ // +44 (0)20: the 0 in brackets is not dialled
+	}
+	if len(digits) > most {
 		return false
 	}
 	if n == 1 {

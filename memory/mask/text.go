@@ -72,8 +72,9 @@ func (m *Masker) find(text string) []span {
 		slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	}
 	kept, end := spans[:0], 0
+	links := len(spans) > 0 && strings.Contains(text, "[[")
 	for _, s := range spans {
-		if s.from >= end && !inLink(text, s) {
+		if s.from >= end && !(links && inLink(text, s)) {
 			kept, end = append(kept, s), s.to
 		}
 	}
@@ -113,13 +114,29 @@ const maxLink = 256
 // inLink reports whether a span lies in the target of a [[link]] to an entity. A
 // reference stays what it is, so that no edge of the graph breaks.
 func inLink(text string, s span) bool {
-	low := max(0, s.from-maxLink)
-	open := strings.LastIndex(text[low:s.from], "[[")
-	if open < 0 {
-		return false
+	open := s.from
+	for low := max(1, s.from-maxLink); ; open-- {
+		if open <= low {
+			return false
+		}
+		switch text[open-1] {
+		case ']', '|', '\n':
+			return false
+		case '[':
+			if text[open-2] != '[' {
+				return false
+			}
+		default:
+			continue
+		}
+		break
 	}
-	open += low + len("[[")
 	rest := text[open:min(len(text), s.to+maxLink)]
-	end := strings.IndexAny(rest, "|]\n")
-	return end >= 0 && open+end >= s.to && isEntity(rest[:end])
+	for end := s.to - open; end < len(rest); end++ {
+		switch rest[end] {
+		case '|', ']', '\n':
+			return isEntity(rest[:end])
+		}
+	}
+	return false
 }
