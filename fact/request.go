@@ -42,6 +42,9 @@ type Write struct {
 	Retracts []Retract
 	Asserts  []Assert
 	Backfill *Backfill
+	// Blobs are pieces of documents that the asserts, or those of a later write,
+	// refer to.
+	Blobs []BlobPart
 	// Model made the vectors of the asserts, those that have one.
 	Model Model
 }

@@ -58,6 +58,7 @@ const (
 	famBranch     = 'B' // name → fact.Branch
 	famOutcome    = 'I' // hash of (key, method, path) → outcome
 	famOutcomeAge = 'J' // record time, the same hash → ""
+	famBlob       = 'H' // hash, part → checksum and bytes of a piece of a blob
 	famAudit      = 'A' // tx → "" : the txs that are the tenant's or about it
 )
 
@@ -357,6 +358,13 @@ func (s space) outcome(hash [32]byte) []byte {
 
 func (s space) outcomeAge(at fact.Instant, hash [32]byte) []byte {
 	return append(appendTime(s.shared().prefix(famOutcomeAge), at), hash[:]...)
+}
+
+// blobs is the prefix of the pieces of a blob.
+func (s space) blobs(hash [32]byte) []byte { return append(s.shared().prefix(famBlob), hash[:]...) }
+
+func (s space) blob(hash [32]byte, part uint32) []byte {
+	return binary.BigEndian.AppendUint32(s.blobs(hash), part)
 }
 
 // audits is the place of the first tx of the tenant's trail that is not before tx.

@@ -35,6 +35,7 @@ type ledger struct {
 	regOrder []string
 	emptied  []lineKey // subjects that lost rows for good; predicate is unused
 	vectors  vectorMemo
+	blobs    blobMemo
 	purged   bool
 	told     int // the weight of the facts in the events of this call
 

@@ -110,6 +110,9 @@ func (l *ledger) purgeTenant(s space, p *fact.Purge) (uint64, error) {
 		for _, r := range rows {
 			gone[r.f.ID] = true
 			r.purged = true
+			if err := l.dropBlob(s, r.f.Object); err != nil {
+				return 0, err
+			}
 			if s.branch != fact.MainBranch {
 				if err := l.batch.Delete(s.forked(r.f.ID), nil); err != nil {
 					return 0, err

@@ -25,6 +25,7 @@ type txn struct {
 	extra   []byte     // what else the digest covers
 	met     []metGuard // the guards that failed, and the facts that they met
 	vectors []newVector
+	blobs   []*fact.BlobPart
 	pieces  int // continuations made so far in this tx
 	told    int // the weight of the facts in its events
 	// auditFor are the tenants that the tx is about besides its own.
@@ -134,11 +135,11 @@ func (t *txn) rollback() {
 			u.row.ends[u.past-1] = u.end
 		}
 	}
-	t.undo, t.effects, t.vectors = nil, nil, nil
+	t.undo, t.effects, t.vectors, t.blobs = nil, nil, nil, nil
 }
 
 // changed reports whether the request has changed anything.
-func (t *txn) changed() bool { return len(t.undo) > 0 }
+func (t *txn) changed() bool { return len(t.undo) > 0 || len(t.blobs) > 0 }
 
 // tell adds an event. Answers and the stream hold what events name, so that the
 // weight of a tx is theirs.
@@ -164,6 +165,11 @@ func (t *txn) commit(record txRecord) error {
 		d.bytes(0xfe, t.vectors[i].encoded())
 	}
 	l.vectors.add(t.tx, t.vectors)
+	for _, p := range t.blobs {
+		if err := l.keepBlob(&d, t.space, p); err != nil {
+			return err
+		}
+	}
 	d.bytes(0xff, t.extra)
 	l.told += t.told
 	l.times = append(l.times, t.now)

@@ -182,6 +182,8 @@ func (w *walker) key(k, value []byte) error {
 		w.out.Outcomes++
 		_, err := decodeOutcome(value)
 		return w.decodes("an outcome", err)
+	case famBlob:
+		return w.decodes("a piece of a blob", checkBlob(rest, value))
 	case famAudit:
 		return w.audited(rest)
 	case famID, famByPred, famByObject, famDue, famExpired, famOutcomeAge, famVectorOf:

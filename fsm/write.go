@@ -76,6 +76,11 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 	if refused, err := t.guard(); refused != nil || err != nil {
 		return refused, err
 	}
+	for i := range t.req.Write.Blobs {
+		if err := t.addBlob(&t.req.Write.Blobs[i]); err != nil {
+			return nil, err
+		}
+	}
 	for i := range t.req.Write.Retracts {
 		if refused, err := t.retract(&t.req.Write.Retracts[i], res); refused != nil || err != nil {
 			return refused, err

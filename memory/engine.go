@@ -69,6 +69,8 @@ type View interface {
 	CountVectors(ctx context.Context, scope fact.Scope, m fact.Model) (fact.VectorCount, error)
 	// Audit returns a part of the audit trail.
 	Audit(ctx context.Context, q *fact.AuditQuery) (*fact.AuditPage, error)
+	// BlobPart returns a piece of a blob of a tenant; nil where there is none.
+	BlobPart(ctx context.Context, scope fact.Scope, hash [32]byte, part uint32) ([]byte, error)
 	TxAt(ctx context.Context, t fact.Instant) (uint64, error)
 	RecordTime(ctx context.Context, tx uint64) (fact.Instant, error)
 	Close()

@@ -108,6 +108,7 @@ func (w *writer) write(b *fact.Write) {
 		w.string(b.Backfill.Reason)
 	}
 	w.embedded(b)
+	w.blobs(b)
 }
 
 func (r *reader) write() *fact.Write {

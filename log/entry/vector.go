@@ -9,7 +9,10 @@ import (
 
 // A write may be followed by sections, each with a tag: what was added to it
 // after its bytes were fixed. One without any has the bytes that it always had.
-const sectionVectors = 1
+const (
+	sectionVectors = 1
+	sectionBlobs   = 2
+)
 
 // sections reads what follows a write.
 func (r *reader) sections(b *fact.Write) {
@@ -17,6 +20,8 @@ func (r *reader) sections(b *fact.Write) {
 		switch r.byte() {
 		case sectionVectors:
 			r.embedded(b)
+		case sectionBlobs:
+			r.blobs(b)
 		default:
 			r.fail("a part of a write that this program does not know")
 		}

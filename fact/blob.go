@@ -1,0 +1,24 @@
+package fact
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// MaxBlobPart is the most bytes of one piece of a blob.
+const MaxBlobPart = 512 << 10
+
+// BlobPart is a piece of a blob: of a document, kept under the SHA-256 of the whole
+// of it and read by facts whose object refers to it (C-3). All pieces but the last
+// have MaxBlobPart bytes.
+type BlobPart struct {
+	Hash [sha256.Size]byte
+	Part uint32 // 0 is the first
+	Data []byte
+}
+
+// BlobHash parses the hash of a reference to a blob.
+func BlobHash(text string) (hash [sha256.Size]byte, ok bool) {
+	n, err := hex.Decode(hash[:], []byte(text))
+	return hash, err == nil && n == len(hash)
+}
