@@ -29,7 +29,7 @@ func TestDeniedIsAMissingRoute(t *testing.T) {
 	for _, call := range []struct{ method, path, body string }{
 		{"GET", "/api/facts", ""}, {"POST", "/api/facts", `{"subject":"A:1","predicate":"p"}`}, {"POST", "/api/facts", `{`},
 		{"DELETE", "/api/facts/x", ""}, {"PUT", "/api/facts", "x"}, {"GET", "/api/stream", ""}, {"GET", "/api/tenants", ""},
-		{"POST", "/api/admin/purge?confirm=1", ""}, {"GET", "/api/stats?nonsense=1", ""}, {"POST", "/mcp", "{}"}, {"GET", "/", ""},
+		{"POST", "/api/admin/purge?confirm=1", ""}, {"GET", "/api/stats?nonsense=1", ""}, {"POST", "/mcp", "{}"}, {"POST", "/", ""},
 		{"GET", "/api/facts?token=root-key", ""}, {"GET", "/api/facts?access_token=root-key", ""}, {"OPTIONS", "/api/facts", ""},
 		{"GET", "/api/facts/", ""}, {"GET", "/api//facts", ""}, {"GET", "/API/FACTS", ""}, {"GET", "/api/session", ""}, {"GET", "/v1/x", ""},
 	} {

@@ -3,6 +3,7 @@ package http
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"abagraph/http/discover"
 	"abagraph/internal/events"
 	"abagraph/memory"
 
@@ -36,6 +38,11 @@ type Config struct {
 	// MCP answers the messages of POST /mcp, which have been let in and carry a
 	// memory.Handoff; nil = there is no such route.
 	MCP http.Handler
+	// Tools are those that MCP lists, for the cards that describe the server.
+	Tools []discover.Tool
+	// Docs holds the documents that the server hands out, Markdown files in its root;
+	// nil = none.
+	Docs fs.FS
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
 	// Window is what /api/observability shows; nil shows an empty one.

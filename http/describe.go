@@ -1,8 +1,7 @@
 package http
 
 import (
-	"net/http"
-
+	"abagraph/http/discover"
 	"abagraph/http/openapi"
 )
 
@@ -23,29 +22,33 @@ func (s *Server) Described() []openapi.Route {
 	return list
 }
 
-// describe makes the OpenAPI document of the routes that this server has.
-func (s *Server) describe() (*openapi.Document, error) {
+// self is what the server knows of itself. It is made when it is first asked for.
+type self struct {
+	api   *openapi.Document
+	pages []discover.Page
+}
+
+// describe makes the OpenAPI document of the routes that this server has, and reads the
+// documents that it was given.
+func (s *Server) describe() (*self, error) {
 	spec, err := openapi.Load()
 	if err != nil {
 		return nil, err
 	}
-	return spec.Document(s.Described(), s.config.Version)
+	d := &self{}
+	if d.api, err = spec.Document(s.Described(), s.config.Version); err != nil {
+		return nil, err
+	}
+	if s.config.Docs == nil {
+		return d, nil
+	}
+	if d.pages, err = discover.Pages(s.config.Docs); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // discoveryLinks are sent with every public answer (F-550), so that a program finds the
 // description from wherever it begins.
 var discoveryLinks = []string{`</sitemap.xml>; rel="sitemap", </index.md>; rel="alternate"; type="text/markdown", ` +
 	`</openapi.json>; rel="service-desc", </.well-known/api-catalog>; rel="api-catalog", </llms.txt>; rel="describedby"`}
-
-// openAPI is GET /openapi.json.
-func (s *Server) openAPI(c *call) error {
-	if err := c.query.done(); err != nil {
-		return err
-	}
-	d, err := s.document()
-	if err != nil {
-		return err
-	}
-	c.write(http.StatusOK, d.JSON)
-	return nil
-}

@@ -112,9 +112,9 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/v1", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: "/v1/", access: discovery, handle: s.index},
-		{method: http.MethodGet, template: "/openapi.json", access: public, handle: s.openAPI},
 		{method: http.MethodGet, template: metricsPath, access: public, handle: s.serveMetrics},
 	}
+	list = append(list, s.siteRoutes()...)
 	if s.config.MCP != nil {
 		list = append(list, route{method: http.MethodPost, template: mcpPath, handle: s.serveMCP})
 	}

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"abagraph/http/openapi"
-
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/semaphore"
 )
@@ -37,11 +35,10 @@ type Server struct {
 	streams  atomic.Int64
 	mcpCalls chan struct{} // a place for each message that is being answered
 
-	closing context.Context
-	close   context.CancelFunc
-	calls   sync.Pool
-	// document describes the routes; it is made when it is first asked for.
-	document func() (*openapi.Document, error)
+	closing   context.Context
+	close     context.CancelFunc
+	calls     sync.Pool
+	described func() (*self, error) // what the server says of itself
 }
 
 // NewServer checks a configuration and lays out the routes. It refuses to be
@@ -54,7 +51,7 @@ func NewServer(config Config) (*Server, error) {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }
-	s.document = sync.OnceValues(s.describe)
+	s.described = sync.OnceValues(s.describe)
 	var err error
 	if s.metrics, err = newMetrics(config.Registry, config.Memory, &s.streams); err != nil {
 		s.close()

@@ -66,3 +66,19 @@ func (s *Server) shown(ctx context.Context, list *mcpsdk.ListToolsResult) *mcpsd
 	list.Tools = slices.DeleteFunc(list.Tools, func(t *mcpsdk.Tool) bool { return !slices.Contains(names, t.Name) })
 	return list
 }
+
+// ToolInfo is what is told of a tool outside the protocol.
+type ToolInfo struct{ Name, Title, Description string }
+
+// Tools lists what the server's profile shows, in the order of the names.
+func (s *Server) Tools() []ToolInfo {
+	names := s.profile.tools()
+	var list []ToolInfo
+	for _, t := range tools() {
+		if names == nil || slices.Contains(names, t.name) {
+			list = append(list, ToolInfo{t.name, t.title, t.description})
+		}
+	}
+	slices.SortFunc(list, func(a, b ToolInfo) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}

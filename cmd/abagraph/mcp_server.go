@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 
+	"abagraph/http/discover"
 	"abagraph/mcp"
 	"abagraph/memory"
 )
@@ -14,4 +15,13 @@ func mcpServer(s settings, door *memory.Service, logger *slog.Logger) (*mcp.Serv
 		return nil, err
 	}
 	return mcp.NewServer(mcp.Options{Memory: door, Logger: logger, Version: version, Profile: profile})
+}
+
+// toolCards are the tools as the cards show them that describe the server.
+func toolCards(s *mcp.Server) []discover.Tool {
+	var cards []discover.Tool
+	for _, t := range s.Tools() {
+		cards = append(cards, discover.Tool{Name: t.Name, Title: t.Title, Description: t.Description})
+	}
+	return cards
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"abagraph/docs"
 	"abagraph/fact"
 	"abagraph/fsm"
 	httpd "abagraph/http"
@@ -66,9 +67,11 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	}
 	n.door = door
 	config := serverConfig(s, door, logger, window, registry)
-	if config.MCP, err = mcpServer(s, door, logger); err != nil {
+	tools, err := mcpServer(s, door, logger)
+	if err != nil {
 		return nil, err
 	}
+	config.MCP, config.Tools = tools, toolCards(tools)
 	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}
@@ -119,6 +122,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 
 func serverConfig(s settings, door *memory.Service, logger *slog.Logger, window *events.Window, registry *prometheus.Registry) httpd.Config {
 	return httpd.Config{
+		Docs: docs.Files,
 		Bind: s.get("bind"), Memory: door, Logger: logger, Window: window, Registry: registry, Version: version,
 		BaseDomain: s.get("base_domain"), AllowedOrigins: commaList(s.get("allowed_origins")),
 		MaxBodyBytes: s.number("max_body_bytes"), MaxUploads: int(s.number("max_concurrent_uploads")),

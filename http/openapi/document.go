@@ -29,8 +29,19 @@ const (
 type Document struct {
 	Tags       []Tag
 	Operations []*Operation
-	JSON       []byte
+	// Components are the schemas, Parameters those that operations share.
+	Components, Parameters *Map
+	Intro                  string
+	JSON                   []byte
+	access                 map[*Operation]Access
+	errors                 func(*Operation) []int
 }
+
+// AccessOf tells who may come in.
+func (d *Document) AccessOf(o *Operation) Access { return d.access[o] }
+
+// ErrorsOf lists the statuses of an operation that are errors.
+func (d *Document) ErrorsOf(o *Operation) []int { return d.errors(o) }
 
 // matches reports whether a described path is that of a template of the router.
 func matches(path, template string) bool {
@@ -94,8 +105,9 @@ func (s *Spec) Problems(routes []Route) (problems []string) {
 
 // Document describes the routes of one server.
 func (s *Spec) Document(routes []Route, version string) (*Document, error) {
-	d := &Document{}
 	access := map[*Operation]Access{}
+	d := &Document{Components: s.Components, Parameters: s.Parameters, Intro: s.intro, access: access}
+	d.errors = func(o *Operation) []int { return s.ErrorsOf(o, access[o]) }
 	for _, rt := range routes {
 		if o := s.of(rt); o != nil {
 			access[o] = rt.Access
@@ -134,7 +146,7 @@ func (s *Spec) Document(routes []Route, version string) (*Document, error) {
 		),
 	)
 	var err error
-	if d.JSON, err = encode(all); err != nil {
+	if d.JSON, err = Encode(all); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
 	return d, nil
@@ -242,8 +254,12 @@ func (s *Spec) answer(o *Operation, a Answer, access Access) *Map {
 		m.Set("content", NewMap(a.Type, NewMap("schema", NewMap("anyOf", []any{a.Schema, wrapped}))))
 	case a.Schema != nil:
 		m.Set("content", NewMap(a.Type, NewMap("schema", a.Schema)))
-	case a.Type != "application/json":
-		m.Set("content", NewMap(a.Type, NewMap()))
+	case a.Type != "none":
+		content := NewMap()
+		for kind := range strings.SplitSeq(a.Type, ", ") {
+			content.Set(kind, NewMap())
+		}
+		m.Set("content", content)
 	}
 	return m
 }

@@ -80,11 +80,11 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := encode(key)
+		name, err := Encode(key)
 		if err != nil {
 			return nil, err
 		}
-		value, err := encode(m.values[key])
+		value, err := Encode(m.values[key])
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode is JSON without the escapes that are meant for pages.
-func encode(v any) ([]byte, error) {
+// Encode is JSON without the escapes that are meant for pages.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -77,7 +77,9 @@ var table = []house{
 		"ops works on offline data and through the client: it imports fact, log, fsm, replication and client, and no surface"},
 	{"chaos", []string{"client", "fact"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"chaos attacks from the street: it imports client and fact, and starts real processes"},
-	{"cmd", []string{"fact", "log", "log/entry", "fsm", "replication", "memory", "ingest", "http", "mcp", "client", "ops", "internal/embed", "internal/outbound", "internal/models"}, []string{"net/http"},
+	{"docs", nil, []string{anyModule, "os", "net"},
+		"docs is the documents, embedded: it imports nothing but embed"},
+	{"cmd", []string{"docs", "fact", "log", "log/entry", "fsm", "replication", "memory", "ingest", "http", "mcp", "client", "ops", "internal/embed", "internal/outbound", "internal/models"}, []string{"net/http"},
 		"cmd is flags and wiring: it imports all but chaos, and needs net/http never, since our http wraps it"},
 }
 
