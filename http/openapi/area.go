@@ -107,8 +107,11 @@ func (r *reader) use(o *Operation, name string, seen map[string]bool, bad func(s
 		return
 	}
 	seen[name] = true
-	if name == "write" {
+	switch name {
+	case "write":
 		o.Writes = true
+	case "past":
+		o.Past = true
 	}
 	if group, ok := r.groups.Get(name).([]any); ok {
 		for _, member := range group {

@@ -241,6 +241,9 @@ func (s *Spec) answer(o *Operation, a Answer, access Access) *Map {
 	if access != Public {
 		names = append(slices.Clone(names), "X-Abagraph-Tx", "X-Abagraph-Now", "X-Abagraph-Epoch")
 	}
+	if o.Past {
+		names = append(names, "X-Abagraph-Backfilled")
+	}
 	for _, name := range names {
 		headers.Set(name, NewMap("$ref", "#/components/headers/"+name))
 	}

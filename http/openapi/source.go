@@ -33,6 +33,7 @@ type Operation struct {
 	Explains     bool  // whether explain wraps the answer
 	Tenanted     bool  // whether tenant= names the tenant
 	Writes       bool
+	Past         bool // whether it reads at a record time
 	Example      *Map
 	file         string
 }
