@@ -3,6 +3,7 @@ package fact
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code is a stable word for a kind of failure (C-43). Clients switch on it.
@@ -37,6 +38,8 @@ type Error struct {
 	IDs []ID
 	// Failures are the guards that did not hold (C-34).
 	Failures []GuardFailure
+	// RetryAfter is when to try again, where that is known.
+	RetryAfter time.Duration
 }
 
 // GuardFailure tells what one guard expected and what holds instead (C-34).

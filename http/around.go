@@ -104,6 +104,11 @@ func (c *call) prepare() error {
 			return err
 		}
 	}
+	if c.route.access != public {
+		if err := c.server.config.Memory.Admit(c.caller); err != nil {
+			return err
+		}
+	}
 	c.input = memory.NewInput(c.caller)
 	return c.route.handle(c)
 }

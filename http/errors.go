@@ -3,7 +3,9 @@ package http
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
@@ -63,12 +65,17 @@ func (c *call) fail(err error) {
 	}
 	switch e.Code {
 	case fact.NoLeader, fact.RateLimited, fact.Closed:
-		c.w.Header()["Retry-After"] = []string{"1"}
+		c.w.Header()["Retry-After"] = []string{retryAfter(e)}
 	}
 	if c.known && e != denied() && c.w.Header()[headerTx] == nil {
 		c.stand()
 	}
 	c.write(status, appendError(c.buf[:0], e))
+}
+
+// retryAfter is a number of whole seconds, at least one.
+func retryAfter(e *fact.Error) string {
+	return strconv.FormatInt(max(1, int64(math.Ceil(e.RetryAfter.Seconds()))), 10)
 }
 
 // appendError appends the one envelope of all errors.

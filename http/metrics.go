@@ -46,7 +46,7 @@ func newMetrics(registry *prometheus.Registry, m *memory.Service, streams *atomi
 	subscribers := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "abagraph_stream_subscribers", Help: "Streams that are open on this node.",
 	}, func() float64 { return float64(streams.Load()) })
-	for _, c := range [...]prometheus.Collector{out.requests, out.latency, subscribers, newFactsCollector(m)} {
+	for _, c := range [...]prometheus.Collector{out.requests, out.latency, subscribers, newFactsCollector(m), newRefusedCollector(m)} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("register the metrics of the HTTP server: %w", err)
 		}

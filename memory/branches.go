@@ -145,10 +145,11 @@ func (s *Service) Branch(ctx context.Context, c Caller, read Read, name string, 
 func (s *Service) BranchDiff(ctx context.Context, c Caller, read Read, name string, limit int, trace *Trace) (*fact.BranchDiff, Meta, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if err := s.heavy.enter(ctx); err != nil {
+	leave, err := s.whole.enter(ctx, c)
+	if err != nil {
 		return nil, Meta{}, err
 	}
-	defer s.heavy.leave()
+	defer leave()
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

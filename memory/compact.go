@@ -16,13 +16,14 @@ type CompactQuery struct {
 	// Raw are the facts as they were sent, to be sent back.
 	Raw    []jsonx.Value
 	Budget int
+	caller Caller
 }
 
 // Compact reads the body of a request to compact. The facts are whole ones, as
 // answers carry them; what is not looked at comes back as it came.
 func (in *Input) Compact(v jsonx.Value) (*CompactQuery, error) {
 	f := jsonx.Open(v, "")
-	q := &CompactQuery{}
+	q := &CompactQuery{caller: in.caller}
 	list, ok := f.Get("facts")
 	switch {
 	case !ok:
@@ -104,10 +105,11 @@ func (s *Service) Compact(ctx context.Context, q *CompactQuery) (*packet.Compact
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if len(q.Facts) > packet.MaxFacts {
-		if err := s.heavy.enter(ctx); err != nil {
+		leave, err := s.whole.enter(ctx, q.caller)
+		if err != nil {
 			return nil, err
 		}
-		defer s.heavy.leave()
+		defer leave()
 	}
 	done, err := packet.Compact(q.Facts, q.Budget, s.tokens.within(ctx))
 	if err != nil {

@@ -67,6 +67,11 @@ func (s *Service) Context(ctx context.Context, c Caller, q *ContextQuery, trace 
 	patience := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	leave, err := s.heavy.enter(ctx, c)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer leave()
 	r, err := s.beginContext(ctx, c, q, trace)
 	if err != nil {
 		return nil, Meta{}, err

@@ -56,10 +56,11 @@ type Embeddings struct {
 // Embeddings tells how many facts of a scope have a vector of the present model,
 // and how far the job of this node is.
 func (s *Service) Embeddings(ctx context.Context, c Caller, read Read, trace *Trace) (*Embeddings, Meta, error) {
-	if err := s.heavy.enter(ctx); err != nil {
+	leave, err := s.whole.enter(ctx, c)
+	if err != nil {
 		return nil, Meta{}, err
 	}
-	defer s.heavy.leave()
+	defer leave()
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

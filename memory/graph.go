@@ -68,10 +68,11 @@ const maxKeptLinks = 1 << 20
 func (s *Service) Graph(ctx context.Context, c Caller, q *GraphQuery, trace *Trace) (*Graph, Meta, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if err := s.heavy.enter(ctx); err != nil {
+	leave, err := s.whole.enter(ctx, c)
+	if err != nil {
 		return nil, Meta{}, err
 	}
-	defer s.heavy.leave()
+	defer leave()
 	r, err := s.begin(ctx, c, q.Read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

@@ -47,6 +47,11 @@ func (p *Paths) Length() int {
 // Paths finds the shortest paths in the graph that holds at the point in both
 // times that is read. An end that no fact mentions is a warning.
 func (s *Service) Paths(ctx context.Context, c Caller, q *PathQuery, trace *Trace) (*Paths, Meta, error) {
+	leave, err := s.heavy.enter(ctx, c)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer leave()
 	r, err := s.begin(ctx, c, q.Read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

@@ -117,6 +117,11 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 	if err := s.checkVector(q); err != nil {
 		return nil, Meta{}, err
 	}
+	leave, err := s.heavy.enter(ctx, c)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer leave()
 	if q.Vector == nil && q.Mode != LexicalSearch {
 		s.askAhead(ctx, q.Question)
 	}

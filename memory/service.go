@@ -64,6 +64,8 @@ type Options struct {
 	// SearchBytes is about how much memory the indexes of search may take; 0 =
 	// search.DefaultBytes.
 	SearchBytes int64
+	// Limits are what one tenant may ask of this node.
+	Limits Limits
 	// Now reads the clock from which ids take their time; nil = time.Now.
 	Now func() time.Time
 }
@@ -84,7 +86,11 @@ type Service struct {
 	now        func() time.Time
 	ids        ids
 	keys       keyCache
-	heavy      heavy
+	whole      *gate // reads that look at everything
+	heavy      *gate
+	requests   *buckets // nil = no limit
+	rows       *buckets // nil = no limit
+	refused    refusals
 	links      int // edges that a look at the graph keeps in mind
 	words      *words.Table
 	indexes    *search.Indexes
@@ -102,8 +108,9 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion, cluster: o.Cluster,
 		operations: o.Operations,
-		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, heavy: make(heavy, maxHeavy), links: maxKeptLinks,
+		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, links: maxKeptLinks,
 	}
+	s.limit(o.Limits)
 	s.words, s.indexes = o.Words, search.NewIndexes(o.SearchBytes, s.source)
 	if s.auth {
 		s.adminHash = sha256.Sum256([]byte(o.AdminKey))

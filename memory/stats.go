@@ -14,10 +14,11 @@ func (s *Service) Stats(ctx context.Context, c Caller, read Read, trace *Trace) 
 	if c.Scope(read.Branch).Branch != fact.MainBranch {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout)
 		defer cancel()
-		if err := s.heavy.enter(ctx); err != nil {
+		leave, err := s.whole.enter(ctx, c)
+		if err != nil {
 			return fact.Stats{}, Meta{}, err
 		}
-		defer s.heavy.leave()
+		defer leave()
 	}
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {

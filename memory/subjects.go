@@ -95,19 +95,20 @@ func (p *listing) add(facts []fact.Fact) {
 // looking begins a look at subject after subject, of which few go on at a time.
 func (s *Service) looking(ctx context.Context, c Caller, read Read, trace *Trace) (*reading, func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	if err := s.heavy.enter(ctx); err != nil {
+	leave, err := s.whole.enter(ctx, c)
+	if err != nil {
 		cancel()
 		return nil, nil, err
 	}
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
-		s.heavy.leave()
+		leave()
 		cancel()
 		return nil, nil, err
 	}
 	return r, func() {
 		r.close()
-		s.heavy.leave()
+		leave()
 		cancel()
 	}, nil
 }

@@ -36,6 +36,11 @@ type Walk struct {
 // Walk walks the graph that holds at the point in both times that is read. A
 // start that no fact mentions is a warning, not an error.
 func (s *Service) Walk(ctx context.Context, c Caller, q *WalkQuery, trace *Trace) (*Walk, Meta, error) {
+	leave, err := s.heavy.enter(ctx, c)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer leave()
 	r, err := s.begin(ctx, c, q.Read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

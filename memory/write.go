@@ -89,6 +89,9 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if err := s.confirm(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := s.admitRows(c, r.Write); err != nil {
+		return nil, err
+	}
 	r.Actor, r.Threshold, r.Idem, r.Explain = c.Actor, s.threshold, o.Idem, trace != nil
 	if o.Threshold != nil {
 		r.Threshold = *o.Threshold

@@ -20,6 +20,7 @@ type metrics struct {
 	snapshotTime prometheus.Histogram
 	restoreTime  prometheus.Histogram
 	elections    prometheus.Counter
+	refused      prometheus.Counter
 	read         []reading
 }
 
@@ -47,8 +48,10 @@ func newMetrics(n *Node) *metrics {
 		restoreTime:  histogram("restore_seconds", "Time to restore the state from a snapshot.", long),
 		elections: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: metricPrefix + "leaderships_total", Help: "Times that this node became the leader."}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: metricPrefix + "queue_refused_total", Help: "Writes that found no place in the queue in front of the log."}),
 	}
-	m.gauge("queue_requests", "Writes that wait to be proposed.", func() float64 { return float64(len(n.proposer.queue)) })
+	m.gauge("queue_requests", "Writes that wait to be proposed.", func() float64 { return float64(n.proposer.queue.len()) })
 	m.gauge("term", "Raft's term.", func() float64 { return float64(n.raft.CurrentTerm()) })
 	m.gauge("commit_index", "Last log entry known to be committed.", func() float64 { return float64(n.raft.CommitIndex()) })
 	m.gauge("applied_index", "Last log entry that the state machine has.", func() float64 { return float64(n.machine.Position().Index) })
@@ -72,7 +75,7 @@ func (m *metrics) counter(name, help string, get func() float64) {
 var stateDesc = prometheus.NewDesc(metricPrefix+"state", "1 for the state that the node is in.", []string{"state"}, nil)
 
 func (m *metrics) fed() []prometheus.Collector {
-	return []prometheus.Collector{m.commitTime, m.groupSize, m.applyTime, m.snapshotTime, m.restoreTime, m.elections}
+	return []prometheus.Collector{m.commitTime, m.groupSize, m.applyTime, m.snapshotTime, m.restoreTime, m.elections, m.refused}
 }
 
 // Describe lists the figures.

@@ -29,8 +29,7 @@ var (
 // writes in front of it, never for a timer.
 type proposer struct {
 	node  *Node
-	queue chan *proposal
-	bytes atomic.Int64  // of the proposals in the queue
+	queue *lines
 	done  chan struct{} // closed when nothing is proposed any more
 	// flight is the entry that was proposed last.
 	flight atomic.Pointer[flight]
@@ -89,7 +88,7 @@ type outcome struct {
 func newProposer(n *Node) *proposer {
 	return &proposer{
 		node:  n,
-		queue: make(chan *proposal, n.options.QueueLength),
+		queue: newLines(n.options.QueueLength, n.options.QueueBytes),
 		done:  make(chan struct{}),
 	}
 }
@@ -100,14 +99,8 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 		return nil, errNotLeader
 	}
 	q := &proposal{data: data, done: make(chan outcome, 1)}
-	if p.bytes.Add(int64(len(data))) > p.node.options.QueueBytes {
-		p.bytes.Add(-int64(len(data)))
-		return nil, errQueueFull()
-	}
-	select {
-	case p.queue <- q:
-	default:
-		p.bytes.Add(-int64(len(data)))
+	if !p.queue.push(entry.TenantOf(data), q) {
+		p.node.metrics.refused.Inc()
 		return nil, errQueueFull()
 	}
 	select {
@@ -136,7 +129,7 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 }
 
 func errQueueFull() error {
-	return fact.Errorf(fact.RateLimited, "too many writes wait for the log; nothing was written, try again in a moment")
+	return fact.Errorf(fact.RateLimited, "too many writes, of this tenant or of all, wait for the log; nothing was written, try again in a moment")
 }
 
 // errNotProposed: the time ran out before the write was proposed.
@@ -150,15 +143,15 @@ func (p *proposer) run() {
 	defer close(p.done)
 	for {
 		var g group
-		select {
-		case q := <-p.queue:
-			g.add(p, q)
-		case <-p.node.stopped:
-			return
-		}
 		g.gather(p)
 		if len(g.writes) > 0 {
 			p.propose(g.writes)
+			continue
+		}
+		select {
+		case <-p.queue.some:
+		case <-p.node.stopped:
+			return
 		}
 	}
 }
@@ -166,12 +159,11 @@ func (p *proposer) run() {
 // gather takes everything that waits, up to the bounds.
 func (g *group) gather(p *proposer) {
 	for !g.full() {
-		select {
-		case q := <-p.queue:
-			g.add(p, q)
-		default:
+		q := p.queue.pop()
+		if q == nil {
 			return
 		}
+		g.add(q)
 	}
 }
 
@@ -182,8 +174,7 @@ type group struct {
 }
 
 // add takes a write out of the queue, unless its caller has given up.
-func (g *group) add(p *proposer, q *proposal) {
-	p.bytes.Add(-int64(len(q.data)))
+func (g *group) add(q *proposal) {
 	if q.taken.CompareAndSwap(false, true) {
 		g.writes = append(g.writes, q)
 		g.bytes += len(q.data)

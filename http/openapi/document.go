@@ -215,7 +215,7 @@ func (s *Spec) parametersOf(o *Operation, access Access) []any {
 func (s *Spec) ErrorsOf(o *Operation, access Access) []int {
 	list := append([]int{400, 403, 500}, o.Errors...)
 	if access != Public {
-		list = append(list, 404, 503, 504)
+		list = append(list, 404, 429, 503, 504)
 	}
 	if access == Discovery {
 		list = append(list, 401)
@@ -224,7 +224,7 @@ func (s *Spec) ErrorsOf(o *Operation, access Access) []int {
 		list = append(list, 413)
 	}
 	if o.Writes {
-		list = append(list, 409, 413, 429)
+		list = append(list, 409, 413)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

@@ -57,6 +57,17 @@ func EncodeRequest(q *fact.Request) []byte {
 	return w.b
 }
 
+// TenantOf returns whose an encoded request is; "" where it cannot be read.
+func TenantOf(b []byte) string {
+	r := reader{b: b}
+	r.byte()
+	tenant := r.string()
+	if r.err != nil {
+		return ""
+	}
+	return tenant
+}
+
 // DecodeRequest reads the bytes of exactly one request.
 func DecodeRequest(b []byte) (*fact.Request, error) {
 	r := reader{b: b}

@@ -1,0 +1,30 @@
+package http
+
+import (
+	"abagraph/memory"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// refusedCollector counts what was refused to protect other tenants. Whose it was is
+// no label.
+type refusedCollector struct {
+	memory *memory.Service
+	desc   *prometheus.Desc
+}
+
+func newRefusedCollector(m *memory.Service) *refusedCollector {
+	return &refusedCollector{memory: m, desc: prometheus.NewDesc("abagraph_refused_total",
+		"Requests that were refused (429) to protect other tenants, by reason.", []string{"reason"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (r *refusedCollector) Describe(ch chan<- *prometheus.Desc) { ch <- r.desc }
+
+// Collect implements prometheus.Collector.
+func (r *refusedCollector) Collect(ch chan<- prometheus.Metric) {
+	seen := r.memory.Refusals()
+	for reason, n := range map[string]uint64{"requests": seen.Requests, "rows": seen.Rows, "heavy_reads": seen.Heavy} {
+		ch <- prometheus.MustNewConstMetric(r.desc, prometheus.CounterValue, float64(n), reason)
+	}
+}
