@@ -208,3 +208,23 @@ func TestExportBesideWrites(t *testing.T) {
 		t.Errorf("beside writes it exported\n%s\nwant\n%s", got.String(), want)
 	}
 }
+
+// TestImportOfPersonalData: rows that are one fact once they are masked are written,
+// and told, as such.
+func TestImportOfPersonalData(t *testing.T) {
+	r := serving(t, "")
+	path := r.file("rows.jsonl", `{"subject":"Person:a","predicate":"mail","object":"a@example.com"}
+{"subject":"Person:a","predicate":"mail","object":"b@example.com"}
+{"subject":"Person:b","predicate":"phone","object":"+44 20 7946 0958","policy":"coexist"}
+{"subject":"Person:b","predicate":"phone","object":"(202) 555-0143","policy":"coexist"}
+{"subject":"desk of c@example.com","predicate":"floor","object":3,"source":"c@example.com"}
+{"subject":"desk of d@example.com","predicate":"floor","object":3,"source":"c@example.com"}
+`)
+	got := r.object("import", path)
+	if got["rows"] != 6.0 || got["written"] != 3.0 || got["duplicates"] != 3.0 {
+		t.Errorf("the report: %v", got)
+	}
+	if all := r.ok("query", "--status", "all"); strings.Contains(all, "example.com") || strings.Contains(all, "0143") || strings.Count(all, "[REDACTED]") != 3 {
+		t.Errorf("the store holds %s", all)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"abagraph/client"
 	"abagraph/fact"
+	"abagraph/memory/mask"
 )
 
 // hashes tell which rows may touch each other, by what the server compares. Two
@@ -18,18 +19,19 @@ type hashes struct {
 }
 
 func hashesOf(a *client.Assert) hashes {
+	subject, object, source := masked(a)
 	hash := fnv.New64a()
 	write := func(text string) {
 		_, _ = hash.Write([]byte(text))
 		_, _ = hash.Write([]byte{0})
 	}
 	var h hashes
-	write(norm.NFC.String(a.Subject))
+	write(norm.NFC.String(subject))
 	write(norm.NFC.String(a.Predicate))
 	h.pair = hash.Sum64()
-	write(a.Object.Canonical())
+	write(object.Canonical())
 	if a.Source != nil {
-		write(*a.Source)
+		write(source)
 	}
 	h.claim = hash.Sum64()
 	if a.ValidFrom != "" {
@@ -38,6 +40,18 @@ func hashesOf(a *client.Assert) hashes {
 		h.dated = max(hash.Sum64(), 1)
 	}
 	return h
+}
+
+// masked returns what a server that masks all that can be masked compares: two
+// addresses of one subject may be one fact for it.
+func masked(a *client.Assert) (subject string, object fact.Object, source string) {
+	m := mask.Masker{Regions: mask.EveryRegion}
+	subject, _ = m.Name(a.Subject)
+	object, _ = m.Object(a.Object)
+	if a.Source != nil {
+		source, _ = m.Text(*a.Source)
+	}
+	return subject, object, source
 }
 
 // sameTime writes all spellings of one time alike.

@@ -10,6 +10,9 @@ import (
 // spaces alone and no sign that tells it from any other number, is looked for too.
 type Regions uint32
 
+// EveryRegion is the set of all of them.
+const EveryRegion = ^Regions(0)
+
 // plan is how the numbers of a country are grouped, and the digits that they may
 // begin with.
 type plan struct {
