@@ -17,7 +17,7 @@ N        ?= 10
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds cluster clean tools
+.PHONY: help run build test lint bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds test-chaos-planted cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -111,6 +111,9 @@ chaos: ## attack a cluster for MINUTES by a seeded SCENARIO and write a report (
 
 chaos-seeds: ## attack with N seeds after one another, from SEED on, MINUTES each
 	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -seeds '$(N)' -minutes '$(MINUTES)'
+
+test-chaos-planted: ## build in bugs on purpose, one at a time, and see that chaos finds each
+	ABAGRAPH_CHAOS_PLANTED=all $(GO) test -count=1 -timeout 15m -v -run TestPlantedBugsAreFound ./chaos
 
 clean: ## remove what was built; data is left alone
 	rm -rf bin

@@ -38,7 +38,7 @@ func run(m *testing.M) (code int, err error) {
 	if binary, err = chaos.Build(ctx, dir, true); err != nil {
 		return 1, err
 	}
-	if plainBinary, err = chaos.Build(ctx, dir, false); err != nil {
+	if plainBinary, err = chaos.Build(ctx, dir, false, chaos.TagClocks); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil

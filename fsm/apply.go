@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"abagraph/fact"
+	"abagraph/internal/planted"
 	"abagraph/log/entry"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -60,7 +61,7 @@ func (m *Machine) applySome(entries []Committed, out []Applied) (n int, err erro
 	for n < len(entries) && l.told < flushBytes {
 		c, done := &entries[n], &out[n]
 		n++
-		if c.Index <= l.state.Index {
+		if c.Index <= l.state.Index && planted.Bug != planted.ApplyTwice {
 			done.Skipped = true
 			continue
 		}
@@ -136,7 +137,7 @@ func (l *ledger) request(b []byte, now fact.Instant) (*fact.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Idem != nil {
+	if req.Idem != nil && planted.Bug != planted.ApplyTwice {
 		if res, err := l.replay(req, now); res != nil || err != nil {
 			return res, err
 		}

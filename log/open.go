@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"abagraph/internal/planted"
+
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
@@ -37,6 +39,7 @@ func Open(dir *Dir) (*Store, error) {
 			InitialMmapSize: initialMap,
 		},
 		MsgpackUseNewTimeFormat: true,
+		NoSync:                  planted.Bug == planted.SkipSync,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log %s: %w", path, err)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"abagraph/fact"
+	"abagraph/internal/planted"
 )
 
 // Caller is who asks, as one surface has established. It is a value; a surface
@@ -40,7 +41,7 @@ func (c Caller) Scope(branch string) fact.Scope {
 	if branch == "" {
 		branch = fact.MainBranch
 	}
-	return fact.Scope{Tenant: c.Tenant, All: c.Operator && c.Tenant == "", Branch: branch}
+	return fact.Scope{Tenant: c.Tenant, All: c.Operator && c.Tenant == "" || planted.Bug == planted.ForgetTenant, Branch: branch}
 }
 
 // Require refuses a role that is too small.

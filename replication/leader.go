@@ -8,6 +8,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/fsm"
+	"abagraph/internal/planted"
 	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
@@ -36,7 +37,9 @@ func (n *Node) watchLeadership(notices <-chan bool) {
 	end := func() {
 		if current != nil {
 			current.cancel()
-			n.leadership.Store(nil)
+			if planted.Bug != planted.StaleLeader {
+				n.leadership.Store(nil)
+			}
 			current = nil
 		}
 	}

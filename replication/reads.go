@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"abagraph/fact"
+	"abagraph/internal/planted"
 
 	"github.com/hashicorp/raft"
 )
@@ -96,7 +97,7 @@ func (n *Node) WaitTx(ctx context.Context, tx uint64) error {
 // readIndex joins a round, here or on the leader. A leader that alone makes a
 // majority needs none: nobody can be elected without it.
 func (n *Node) readIndex(ctx context.Context) (readPoint, error) {
-	if s := n.leadership.Load(); s != nil && s.isReady() && n.aloneLeads(s.term) {
+	if s := n.leadership.Load(); s != nil && (s.isReady() && n.aloneLeads(s.term) || planted.Bug == planted.StaleLeader) {
 		return n.ownPoint(), nil
 	}
 	return n.reads.join(ctx)

@@ -14,16 +14,26 @@ const back = 45 * time.Second
 
 // attack makes one fault after another, and sees that the cluster comes back.
 func (r *run) attack(episodes []episode) {
-	if len(episodes) == 0 {
-		r.wait(r.Length)
+	for len(episodes) == 0 && r.since() < r.Length && !r.enough() {
+		r.wait(50 * time.Millisecond)
 	}
 	for i := range episodes {
+		if r.enough() {
+			return
+		}
 		if r.ctx.Err() != nil || r.since() > r.Length+limit/4 {
 			r.say("the rest of the plan is left out: the machine is slow")
 			return
 		}
 		r.episode(&episodes[i])
 	}
+}
+
+// enough reports whether what was looked for was found.
+func (r *run) enough() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.First && len(r.violations) > 0
 }
 
 // settle ends every fault and waits until all is well.

@@ -13,6 +13,7 @@ var sets = map[string][]string{
 	"calm":    {},
 	"kill":    {"kill-leader", "kill-follower", "kill-all", "freeze-leader", "freeze-follower"},
 	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss"},
+	"power":   {"power-cut-all"},
 	"clock":   {"clock-ahead", "clock-behind", "clock-apart", "kill-leader", "transfer"},
 	"members": {"transfer", "demote", "remove", "wipe", "install-cut", "rolling"},
 	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-snapshot", "torn"},

@@ -27,6 +27,8 @@ type Config struct {
 	// Disks gives each node a disk of its own, which only root can. Without, disks are
 	// left alone.
 	Disks bool
+	// First ends the attack at the first violation.
+	First bool
 	// Dir takes everything, and must not exist.
 	Dir string
 	// Size is how many nodes there are; 0 = 3.
@@ -97,10 +99,14 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	}
 	r.work()
 	r.attack(episodes)
-	r.settle()
+	if !r.enough() {
+		r.settle()
+	}
 	close(r.stop)
 	r.workers.Wait()
-	r.judge()
+	if !r.enough() {
+		r.judge()
+	}
 	return r.report(episodes), nil
 }
 
