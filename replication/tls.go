@@ -12,46 +12,27 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"os"
 	"time"
 )
 
-// credentials make the two sides of a peer connection; nil sides mean plain
+// credentials make the two sides of a peer connection; without any it is plain
 // text, which Options allow on loopback only.
 type credentials struct {
 	server *tls.Config
 	client *tls.Config
+	files  *keptFiles // in place of both
 }
 
 // loadCredentials reads the TLS files or derives a key from the secret.
 func loadCredentials(o *Options) (credentials, error) {
 	switch {
 	case o.TLS != nil:
-		return fileCredentials(o.TLS)
+		files, err := openFiles(o.TLS, o.Logger)
+		return credentials{files: files}, err
 	case o.Secret != "":
 		return secretCredentials(o.Secret)
 	}
 	return credentials{}, nil
-}
-
-func fileCredentials(files *TLSFiles) (credentials, error) {
-	cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	if err != nil {
-		return credentials{}, fmt.Errorf("read the peer certificate and key: %w", err)
-	}
-	pem, err := os.ReadFile(files.CA)
-	if err != nil {
-		return credentials{}, fmt.Errorf("read the peer authority: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return credentials{}, fmt.Errorf("the peer authority %s holds no certificate", files.CA)
-	}
-	return credentials{
-		server: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
-			ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool},
-		client: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, RootCAs: pool},
-	}, nil
 }
 
 // secretRounds makes guessing a weak secret from a recorded or provoked
@@ -98,20 +79,25 @@ var errSecret = errors.New("the other node has another cluster secret")
 
 // dialSide wraps an outgoing connection.
 func (c credentials) dialSide(conn net.Conn, address string) net.Conn {
-	if c.client == nil {
+	switch {
+	case c.files != nil:
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			host = address
+		}
+		return tls.Client(conn, c.files.client(host))
+	case c.client == nil:
 		return conn
 	}
-	config := c.client
-	if !config.InsecureSkipVerify {
-		config = config.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	return tls.Client(conn, config)
+	return tls.Client(conn, c.client)
 }
 
 // acceptSide wraps an incoming connection.
 func (c credentials) acceptSide(conn net.Conn) net.Conn {
-	if c.server == nil {
+	switch {
+	case c.files != nil:
+		return tls.Server(conn, c.files.server())
+	case c.server == nil:
 		return conn
 	}
 	return tls.Server(conn, c.server)

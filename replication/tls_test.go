@@ -96,6 +96,66 @@ func TestMutualTLSFromFiles(t *testing.T) {
 	}
 }
 
+// TestCertificatesAreReloaded moves a running cluster to another authority, file by
+// file and without a restart: afterwards the new one's nodes get in, and the old
+// one's do not.
+func TestCertificatesAreReloaded(t *testing.T) {
+	before, after := newAuthority(t), newAuthority(t)
+	mine := map[string]*TLSFiles{}
+	c := newCluster(t, func(o *Options) {
+		if mine[o.NodeID] == nil {
+			mine[o.NodeID] = before.node(t, o.NodeID)
+			mine[o.NodeID].CA = before.path(o.NodeID + "-ca.pem")
+			copyFiles(t, mine[o.NodeID].CA, before.path("ca.pem"))
+		}
+		o.Secret, o.TLS = "", mine[o.NodeID]
+	})
+	c.start("n1", "", "")
+	c.start("n2", "", c.members["n1"].address)
+	c.waitVoters(2)
+	for _, files := range mine { // first everybody trusts both
+		copyFiles(t, files.CA, before.path("ca.pem"), after.path("ca.pem"))
+	}
+	for id, files := range mine { // then each takes a new certificate, the key a moment later
+		next := after.node(t, id)
+		copyFiles(t, files.Cert, next.Cert)
+		c.members["n2"].mustWrite(t, write("Lamp:l", 1))
+		copyFiles(t, files.Key, next.Key)
+	}
+	for _, files := range mine { // then nobody trusts the old one any more
+		copyFiles(t, files.CA, after.path("ca.pem"))
+	}
+	mine["n3"] = after.node(t, "n3")
+	c.start("n3", "", c.members["n1"].address)
+	c.waitVoters(3)
+	c.members["n3"].mustWrite(t, write("Lamp:l", 2))
+	mine["n4"] = before.node(t, "n4")
+	c.start("n4", "", c.members["n1"].address)
+	eventually(t, "a failed join", func() bool { return c.members["n4"].Status().Problem != "" })
+	if n := len(c.members["n1"].servers()); n != 3 {
+		t.Fatalf("the old authority's certificate got in: %d members", n)
+	}
+}
+
+func copyFiles(t *testing.T, to string, from ...string) {
+	t.Helper()
+	var all []byte
+	for _, path := range from {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, raw...)
+	}
+	next := to + ".next"
+	if err := os.WriteFile(next, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestPlainTextOnLoopback(t *testing.T) {
 	c := newCluster(t, func(o *Options) { o.Secret = "" })
 	c.start("n1", "", "")
