@@ -162,9 +162,19 @@ func (s *Server) routes() {
 
 func noRoute(*call) error { return memory.Denied() }
 
-// optionsOf answers OPTIONS that is no preflight, for a caller with a key.
+// optionsOf answers OPTIONS that is no preflight, for a caller with a key: the methods
+// of the path, or that there is none.
 func optionsOf(c *call) error {
-	c.w.Header().Set("Allow", allowedMethods)
+	e := c.server.echo
+	found := e.AcquireContext()
+	defer e.ReleaseContext(found)
+	e.Router().Find(http.MethodOptions, echo.GetPath(c.r), found)
+	allow, ok := found.Get(echo.ContextKeyHeaderAllow).(string)
+	if !ok || allow == "" {
+		return denied()
+	}
+	c.stand()
+	c.w.Header().Set("Allow", allow)
 	c.status = http.StatusNoContent
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -37,7 +38,7 @@ type operationView struct {
 	Body                             *schemaView
 	Answers                          []answerView
 	Errors                           []errorView
-	Example                          string
+	Example, Told                    string
 }
 
 type schemaView struct {
@@ -89,6 +90,9 @@ func (s *Site) Reference() ([]byte, error) {
 
 func (s *Site) operation(o *openapi.Operation) operationView {
 	v := operationView{ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: prose(o.Description), Example: s.curl(o)}
+	if o.Told != nil {
+		v.Told = indented(o.Told.Get("answer"))
+	}
 	switch access := s.API.AccessOf(o); {
 	case access == openapi.Public:
 		v.Needs = "public"
@@ -150,7 +154,7 @@ func schema(name string, m *openapi.Map) schemaView {
 
 // curl is the example of an operation as a command.
 func (s *Site) curl(o *openapi.Operation) string {
-	if len(o.Example.Keys) == 0 && o.Method != http.MethodGet {
+	if o.Example == nil {
 		return ""
 	}
 	b := strings.Builder{}
@@ -164,6 +168,19 @@ func (s *Site) curl(o *openapi.Operation) string {
 	}
 	if body := o.ExampleBody(); body != "" {
 		b.WriteString(" \\\n  -H 'Content-Type: application/json' \\\n  -d '" + strings.ReplaceAll(body, "'", `'\''`) + "'")
+	}
+	return b.String()
+}
+
+// indented is JSON for people.
+func indented(v any) string {
+	text, err := openapi.Encode(v)
+	if err != nil {
+		return ""
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return ""
 	}
 	return b.String()
 }

@@ -11,12 +11,12 @@ import (
 // keys are what an area and a route may say; a misspelt one is refused.
 var (
 	areaKeys  = []string{"tag", "description", "routes", "schemas", "inputs"}
-	routeKeys = []string{"id", "summary", "description", "role", "uses", "path", "query", "header", "body", "body?", "body_type", "errors", "headers", "explain", "tenant", "also", "example"}
+	routeKeys = []string{"id", "summary", "description", "role", "uses", "path", "query", "header", "body", "body?", "body_type", "errors", "headers", "explain", "tenant", "also", "example", "no_example"}
 )
 
 var (
 	aPlace  = regexp.MustCompile(`\{([a-z_]+)\}`)
-	aStatus = regexp.MustCompile(`^[123][0-9][0-9]$`)
+	aStatus = regexp.MustCompile(`^[1-5][0-9][0-9]$`)
 )
 
 // area reads one file of routes.
@@ -54,7 +54,7 @@ func (r *reader) area(file string) {
 func (r *reader) operation(file, tag, key string, m *Map) *Operation {
 	o := &Operation{
 		ID: m.Text("id"), Tag: tag, Summary: m.Text("summary"), Description: strings.TrimSpace(m.Text("description")),
-		Role: m.Text("role"), Explains: m.Get("explain") != false, Tenanted: m.Get("tenant") != false, Example: m.Child("example"), BodyType: m.Text("body_type"), file: file,
+		Role: m.Text("role"), NoExample: m.Text("no_example"), Explains: m.Get("explain") != false, Tenanted: m.Get("tenant") != false, BodyType: m.Text("body_type"), file: file,
 	}
 	o.Method, o.Path, _ = strings.Cut(key, " ")
 	bad := func(format string, args ...any) { r.fail(file, key+": "+format, args...) }
@@ -68,6 +68,9 @@ func (r *reader) operation(file, tag, key string, m *Map) *Operation {
 	}
 	if o.Role == "" {
 		o.Role = "read"
+	}
+	if m.Has("example") {
+		o.Example = m.Child("example")
 	}
 	r.parameters(o, m, bad)
 	r.body(o, m, bad)

@@ -227,7 +227,9 @@ func (s *Spec) ErrorsOf(o *Operation, access Access) []int {
 		list = append(list, 409, 413)
 	}
 	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.DeleteFunc(slices.Compact(list), func(status int) bool {
+		return slices.ContainsFunc(o.Answers, func(a Answer) bool { return a.Status == status })
+	})
 }
 
 func (s *Spec) answer(o *Operation, a Answer, access Access) *Map {
@@ -238,10 +240,12 @@ func (s *Spec) answer(o *Operation, a Answer, access Access) *Map {
 	m := NewMap("description", text)
 	headers := NewMap()
 	names := a.Headers
-	if access != Public {
+	if a.Status >= 400 {
+		names = nil
+	} else if access != Public {
 		names = append(slices.Clone(names), "X-Abagraph-Tx", "X-Abagraph-Now", "X-Abagraph-Epoch")
 	}
-	if o.Past {
+	if o.Past && a.Status < 400 {
 		names = append(names, "X-Abagraph-Backfilled")
 	}
 	for _, name := range names {
@@ -251,10 +255,15 @@ func (s *Spec) answer(o *Operation, a Answer, access Access) *Map {
 		m.Set("headers", headers)
 	}
 	switch {
-	case a.Schema != nil && a.Type == "application/json" && o.Explains:
+	case a.Schema != nil && a.Type == "application/json" && o.Explains && a.Status < 400:
+		media := NewMap()
 		wrapped := NewMap("type", "object", "title", "with explain=1", "required", []any{"result", "explain"},
 			"properties", NewMap("result", a.Schema, "explain", NewMap("$ref", "#/components/schemas/Explain")))
-		m.Set("content", NewMap(a.Type, NewMap("schema", NewMap("anyOf", []any{a.Schema, wrapped}))))
+		media.Set("schema", NewMap("anyOf", []any{a.Schema, wrapped}))
+		if fmt.Sprint(o.Told.Get("status")) == strconv.Itoa(a.Status) {
+			media.Set("example", o.Told.Get("answer"))
+		}
+		m.Set("content", NewMap(a.Type, media))
 	case a.Schema != nil:
 		m.Set("content", NewMap(a.Type, NewMap("schema", a.Schema)))
 	case a.Type != "none":

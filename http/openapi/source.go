@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:embed spec/*.yaml
+//go:embed spec/*.yaml spec/answers/*.json
 var files embed.FS
 
 // shared is the file of what all areas use.
@@ -33,8 +33,10 @@ type Operation struct {
 	Explains     bool  // whether explain wraps the answer
 	Tenanted     bool  // whether tenant= names the tenant
 	Writes       bool
-	Past         bool // whether it reads at a record time
-	Example      *Map
+	Past         bool   // whether it reads at a record time
+	Example      *Map   // the request of its example, with before, path, query and body
+	NoExample    string // why it has none
+	Told         *Map   // what the example was answered: status and answer
 	file         string
 }
 
@@ -114,6 +116,7 @@ func load(from fs.FS) (*Spec, error) {
 			r.area(name)
 		}
 	}
+	r.readAnswers(from)
 	if len(r.problems) > 0 {
 		return nil, fmt.Errorf("openapi: %s", strings.Join(r.problems, "\n"))
 	}
