@@ -60,6 +60,8 @@ type Query struct {
 	TxGt      uint64
 	TxGtGiven bool
 	Limit     int // 0 = DefaultLimit
+	// Sight leaves out what the reader may not see; nil = nothing.
+	Sight *Sight
 }
 
 // Page is the answer to a Query, in the fixed order of lists (C-25).

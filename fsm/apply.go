@@ -216,6 +216,9 @@ func (l *ledger) finish() error {
 	m.state = l.state
 	m.kept.keep(l)
 	l.warm()
+	if l.policy {
+		m.policies.Add(1)
+	}
 	if l.purged {
 		m.cleaner.start(m.db, m.state.Purge)
 	}

@@ -73,6 +73,7 @@ func (m *Machine) RestoreDir(dir string) error {
 		return err
 	}
 	m.hot.clear()
+	m.policies.Add(1)
 	m.announce()
 	return nil
 }

@@ -59,6 +59,7 @@ func (l *ledger) moved() ([]*row, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.policy = l.policy || fact.IsPolicy(r.f.Subject, r.f.Predicate)
 		if r.orig != nil {
 			if err := l.tally(memo, r.orig, -1); err != nil {
 				return nil, err

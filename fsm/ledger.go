@@ -37,7 +37,8 @@ type ledger struct {
 	vectors  vectorMemo
 	blobs    blobMemo
 	purged   bool
-	told     int // the weight of the facts in the events of this call
+	policy   bool // a fact of a policy was changed
+	told     int  // the weight of the facts in the events of this call
 
 	buf, tail []byte // for the keys and values that are built
 	hasher    hash.Hash

@@ -66,6 +66,8 @@ type Machine struct {
 	views sync.WaitGroup
 
 	cleaner cleaner
+
+	policies atomic.Uint64 // changes to facts of policies
 }
 
 // ErrClosed is returned by a machine that was closed.
@@ -178,6 +180,10 @@ func (m *Machine) RegistryVersion() uint64 {
 	defer m.mu.RUnlock()
 	return m.state.Registry
 }
+
+// PolicyVersion is a number that changes with every change to the facts of any
+// tenant's policy that was applied here.
+func (m *Machine) PolicyVersion() uint64 { return m.policies.Load() }
 
 // Metrics returns Pebble's own figures.
 func (m *Machine) Metrics() (*pebble.Metrics, error) {

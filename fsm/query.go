@@ -120,6 +120,9 @@ func (s *selector) accepts(f *fact.Fact) bool {
 	if s.at.Given() && !f.Holds(s.at) && !(s.retracted && f.Status == fact.Retracted) {
 		return false
 	}
+	if !q.Sight.Sees(f) {
+		return false
+	}
 	return len(q.Objects) == 0 || slices.ContainsFunc(q.Objects, f.Object.Equal)
 }
 

@@ -27,6 +27,7 @@ func (s *Service) Audit(ctx context.Context, c Caller, q *AuditRequest, trace *T
 	if q.Branch != "" {
 		return nil, Meta{}, fact.Invalid("branch", "cannot be named here: the trail is of every branch")
 	}
+	q.bare = true
 	r, err := s.begin(ctx, c, q.Read, q.After, trace)
 	if err != nil {
 		return nil, Meta{}, err

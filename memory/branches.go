@@ -102,6 +102,7 @@ type BranchList struct {
 // Branches lists the branches that the caller may see, closed ones included. more
 // tells that others follow the last one.
 func (s *Service) Branches(ctx context.Context, c Caller, l *BranchList, trace *Trace) (list []fact.Branch, more bool, meta Meta, err error) {
+	l.bare = true
 	r, err := s.begin(ctx, c, l.Read, 0, trace)
 	if err != nil {
 		return nil, false, Meta{}, err
@@ -129,6 +130,7 @@ func (s *Service) Branches(ctx context.Context, c Caller, l *BranchList, trace *
 
 // Branch returns one branch, open or closed.
 func (s *Service) Branch(ctx context.Context, c Caller, read Read, name string, trace *Trace) (*fact.Branch, Meta, error) {
+	read.bare = true
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

@@ -68,6 +68,12 @@ func (s *Service) hot(c Caller, q *FactsQuery, basis fact.Basis) (*fact.Page, Me
 	if q.Pinned || q.KnownAt.Given() || q.AsOf.Given() || q.Cursor != nil || c.key != nil && c.key.version != s.version() {
 		return nil, Meta{}, false
 	}
+	if c.governed() { // a policy that is not remembered needs a view
+		set := s.policies.get(c.Tenant, s.policyVersion())
+		if set == nil || set.Active() {
+			return nil, Meta{}, false
+		}
+	}
 	page, at, ok := s.live(q.in(c.Scope(q.Branch), fact.Present(basis.Now)))
 	if !ok {
 		return nil, Meta{}, false

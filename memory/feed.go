@@ -121,6 +121,13 @@ func (f *Feed) replay(ctx context.Context) ([]fact.Event, error) {
 	if err := f.service.recheck(ctx, f.caller, view); err != nil {
 		return nil, err
 	}
+	sight, err := f.service.sight(ctx, f.caller, view, f.scope.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if sight != nil {
+		view = &sighted{View: view, sight: sight}
+	}
 	for f.after < at.Tx {
 		page, err := view.Events(ctx, &fact.EventQuery{Scope: f.scope, After: f.after, Skip: f.skip, Limit: feedPage})
 		if err != nil {

@@ -25,6 +25,8 @@ type Read struct {
 	NoBackfill bool
 	// dropped lets a branch be read that has been discarded.
 	dropped bool
+	// bare reads what is no fact, and is under no policy.
+	bare bool
 }
 
 // NewRead reads the present, linearizably.
@@ -61,6 +63,10 @@ type reading struct {
 	// unasked is why a question's vector was not had: it is asked for once in one
 	// reading, so that all of its parts go by the same.
 	unasked error
+	// raw is the view without what a policy holds back, for indexes that all
+	// readers share; sight is what that leaves, nil for everything.
+	raw   View
+	sight *fact.Sight
 }
 
 func (r *reading) close() {
@@ -118,6 +124,12 @@ func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis) 
 	read := &reading{ctx: ctx, view: view, scope: c.Scope(r.Branch), current: view.Position()}
 	if err = s.recheck(ctx, c, view); err == nil {
 		err = read.locate(r, basis)
+	}
+	if read.raw = view; err == nil && !r.bare {
+		read.sight, err = s.sight(ctx, c, view, read.scope.Branch)
+		if read.sight != nil {
+			read.view = &sighted{View: view, sight: read.sight}
+		}
 	}
 	if err == nil && read.scope.Branch != fact.MainBranch {
 		err = read.onBranch(r.dropped)

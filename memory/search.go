@@ -175,7 +175,7 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 	}
 	var hits []search.Hit
 	for _, scope := range scopes {
-		got, err := s.indexes.Search(r.ctx, scope, r.view, query)
+		got, err := s.indexes.Search(r.ctx, scope, r.raw, query)
 		if err != nil {
 			return nil, searchError(err)
 		}
@@ -278,6 +278,9 @@ func (s *Service) searchQuery(r *reading, q *SearchQuery, near []search.Near) *s
 	}
 	if query.Top == 0 {
 		query.Top = DefaultTop
+	}
+	if r.sight != nil {
+		query.Top = fact.MaxLimit // what may not be seen is taken out of the hits
 	}
 	if q.MinScoreGiven {
 		query.MinScore = q.MinScore

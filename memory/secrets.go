@@ -133,6 +133,7 @@ func noSecret(name string) *fact.Error {
 }
 
 func (s *Service) secretRefs(ctx context.Context, c Caller, read Read, trace *Trace) ([]SecretRef, Meta, error) {
+	read.bare = true
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

@@ -33,6 +33,9 @@ type Options struct {
 	// RegistryVersion is a number that changes with every change to the tenants
 	// and keys that this node has applied. Without it, the tx stands in.
 	RegistryVersion func() uint64
+	// PolicyVersion is a number that changes with every change to the facts of a
+	// policy that this node has applied. Without it, the tx stands in.
+	PolicyVersion func() uint64
 	// Cluster reports on this node and its cluster; nil = nothing is known.
 	Cluster func() Cluster
 	// Operations is what an operator may do to the node; nil = nothing.
@@ -98,6 +101,9 @@ type Service struct {
 	tokens     counter
 	models     Models
 	masking    mask.Masker
+	policies   policyCache
+
+	policyVersion func() uint64
 }
 
 // New makes a Service.
@@ -132,6 +138,9 @@ func New(o Options) (*Service, error) {
 	s.models = o.Models
 	if s.version == nil {
 		s.version = func() uint64 { return o.Engine.Position().Tx }
+	}
+	if s.policyVersion = o.PolicyVersion; s.policyVersion == nil {
+		s.policyVersion = func() uint64 { return o.Engine.Position().Tx + 1 }
 	}
 	if s.live == nil {
 		s.live = func(*fact.Query) (*fact.Page, fact.Position, bool) { return nil, fact.Position{}, false }

@@ -161,6 +161,7 @@ func (s *Service) Tenants(ctx context.Context, c Caller, read Read, trace *Trace
 	if err := c.RequireOperator(); err != nil {
 		return nil, Meta{}, err
 	}
+	read.bare = true
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err
@@ -187,6 +188,7 @@ func (s *Service) Tenant(ctx context.Context, c Caller, read Read, id string, tr
 	if err := c.mayManage(id); err != nil {
 		return TenantRow{}, Meta{}, err
 	}
+	read.bare = true
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return TenantRow{}, Meta{}, err
@@ -207,6 +209,7 @@ func (s *Service) Keys(ctx context.Context, c Caller, read Read, tenant string, 
 	if err := c.mayManage(tenant); err != nil {
 		return nil, Meta{}, err
 	}
+	read.bare = true
 	r, err := s.begin(ctx, c, read, 0, trace)
 	if err != nil {
 		return nil, Meta{}, err

@@ -96,6 +96,9 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if o.Threshold != nil {
 		r.Threshold = *o.Threshold
 	}
+	if err := s.authorise(ctx, c, r); err != nil {
+		return nil, err
+	}
 	trace.Step("validate", "")
 	masked, err := s.maskRequest(o, r)
 	if err != nil {
@@ -115,6 +118,9 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	}
 	result.Masked = masked
 	trace.Step("commit", "")
+	if err := s.narrowed(ctx, c, r, result); err != nil {
+		return nil, err
+	}
 	if result.Err != nil {
 		return result, result.Err
 	}

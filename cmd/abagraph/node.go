@@ -120,6 +120,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 		Mask: s.maskMode(), MaskKey: s.get("pii_key"), MaskRegions: s.maskRegions(),
 		Embedder: embedder, EmbedTimeout: s.milliseconds("embedding_timeout_ms"), Embedding: s.get("embedding"), Models: n.models,
 		// Keys are looked up anew only after the registry has changed.
+		PolicyVersion:   func() uint64 { return n.machine.PolicyVersion() + 1 },
 		RegistryVersion: func() uint64 { return n.machine.RegistryVersion() },
 	})
 }

@@ -59,6 +59,9 @@ func (n *Node) Service(t testing.TB, o memory.Options) *memory.Service {
 	if o.RegistryVersion == nil {
 		o.RegistryVersion = n.machine.RegistryVersion
 	}
+	if o.PolicyVersion == nil {
+		o.PolicyVersion = func() uint64 { return n.machine.PolicyVersion() + 1 }
+	}
 	if o.Leads == nil {
 		o.Leads = func() bool { return true }
 	}

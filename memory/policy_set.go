@@ -1,0 +1,179 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"abagraph/fact"
+	"abagraph/memory/rules"
+)
+
+// SetPolicy is what came of a new policy.
+type SetPolicy struct {
+	Version   string
+	Added     int
+	Removed   int
+	Unchanged int
+	DryRun    bool
+}
+
+// Policy returns the policy of the caller's tenant, at any point of both times.
+func (s *Service) Policy(ctx context.Context, c Caller, read Read, trace *Trace) (*rules.Set, Meta, error) {
+	r, facts, err := s.policyFacts(ctx, c, read, trace)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer r.close()
+	set := rules.Read(facts)
+	trace.Step("execute", "by_predicate")
+	trace.Name("policy", "pick by_predicate index")
+	trace.Int("rules", len(set.Rules))
+	return set, r.meta, nil
+}
+
+// policyFacts reads the facts of a policy as they hold at the point that is read.
+func (s *Service) policyFacts(ctx context.Context, c Caller, read Read, trace *Trace) (*reading, []fact.Fact, error) {
+	if err := c.mayRule(read.Branch); err != nil {
+		return nil, nil, err
+	}
+	read.bare = true
+	r, err := s.begin(ctx, c, read, 0, trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	var facts []fact.Fact
+	for _, predicate := range [...]string{fact.PolicyGrants, fact.PolicyDenies, fact.PolicyActsAs, fact.PolicyVersion} {
+		q := &fact.Query{Scope: fact.Scope{Tenant: c.Tenant, Branch: fact.MainBranch}, Predicate: predicate, At: r.at}
+		err := r.view.Each(r.ctx, q, func(f *fact.Fact) bool {
+			if fact.IsPolicy(f.Subject, f.Predicate) && (f.Status == fact.Active || r.at.AsOf.Given()) {
+				own := *f
+				own.Status = fact.Active // it was in force then
+				facts = append(facts, own)
+			}
+			return len(facts) <= maxPolicyFacts
+		})
+		if err != nil {
+			r.close()
+			return nil, nil, fmt.Errorf("read the policy: %w", err)
+		}
+	}
+	return r, facts, nil
+}
+
+// mayRule refuses who may not see and change a policy, and where there is none.
+func (c Caller) mayRule(branch string) error {
+	if err := c.Require(fact.RoleAdmin); err != nil {
+		return err
+	}
+	if branch != "" && branch != fact.MainBranch {
+		return fact.Invalid("branch", "cannot be named here: a policy is of the main branch")
+	}
+	if c.Tenant == "" {
+		return fact.Invalid("tenant", "is required here: a policy is a tenant's")
+	}
+	return nil
+}
+
+// SetPolicy makes a document the whole policy of the caller's tenant, in one tx. A
+// dry run tells what would change.
+func (s *Service) SetPolicy(ctx context.Context, c Caller, o WriteOptions, d *rules.Document, dryRun bool, trace *Trace) (*SetPolicy, *fact.Result, error) {
+	if err := c.mayRule(o.Branch); err != nil {
+		return nil, nil, err
+	}
+	r, facts, err := s.policyFacts(ctx, c, NewRead(), trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	tx := r.meta.Tx
+	r.close()
+	w, unchanged := d.Plan(facts)
+	done := &SetPolicy{Version: d.Version, Added: len(w.Asserts), Removed: len(w.Retracts), Unchanged: unchanged, DryRun: dryRun}
+	trace.Name("set_policy", "guard of the version → retracts → asserts, in one tx")
+	current := ""
+	if w.Guards[0].Kind == fact.GuardExpect {
+		current = w.Guards[0].Object.Text
+	}
+	if changes := done.Added + done.Removed; changes > 0 && current == d.Version {
+		return nil, nil, fact.Invalid("version", "is the one that is in force, with other rules: a change needs a version of its own")
+	} else if dryRun || changes == 0 && current == d.Version {
+		return done, &fact.Result{Tx: tx, RecordedAt: s.instant()}, nil
+	}
+	source := d.Version
+	w.Asserts = append(w.Asserts, fact.Assert{
+		Subject: fact.PolicyCurrent, Predicate: fact.PolicyVersion, Object: fact.TextObject(d.Version), Source: &source, Confidence: 1,
+		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant,
+	})
+	result, err := s.Transact(ctx, c, o, w, trace)
+	if overtaken(err) {
+		err = fact.Errorf(fact.Conflict, "the policy was changed by another meanwhile: look at it, and try again")
+	}
+	return done, result, err
+}
+
+// Simulation is a question to a policy.
+type Simulation struct {
+	Agent      string // the name of a key, or
+	Role       string // a role alone, with its kind
+	KeyRole    string // what the key's role is; "" = as registered
+	Permission string
+	On         rules.Resource
+	// Document is judged in place of the policy that is in force; nil = that one.
+	Document *rules.Document
+}
+
+// Simulated is the answer, with what it went by.
+type Simulated struct {
+	rules.Decision
+	Roles   []string
+	KeyRole string
+	Version string
+}
+
+// KeyRoleTooSmall is why something is refused that no rule can grant.
+const KeyRoleTooSmall = "key_role"
+
+// Simulate says how a policy would decide, and by which rule.
+func (s *Service) Simulate(ctx context.Context, c Caller, q *Simulation, trace *Trace) (*Simulated, Meta, error) {
+	r, facts, err := s.policyFacts(ctx, c, NewRead(), trace)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer r.close()
+	set := rules.Read(facts)
+	if q.Document != nil {
+		set = q.Document.Set()
+	}
+	who := rules.Who{Agent: q.Agent, Role: q.KeyRole}
+	if q.Role != "" {
+		who.As = []string{q.Role}
+	}
+	if who.Role == "" && q.Agent != "" {
+		if who.Role, err = r.roleOf(c.Tenant, q.Agent); err != nil {
+			return nil, r.meta, err
+		}
+	}
+	now := s.instant()
+	answer := &Simulated{Decision: set.Decide(who, q.Permission, q.On, now), Roles: set.ActsAs(who, now), KeyRole: who.Role, Version: set.Version}
+	if q.Permission != rules.FactsRead && who.Role == fact.RoleRead.String() {
+		answer.Decision = rules.Decision{Why: KeyRoleTooSmall}
+	}
+	trace.Step("execute", "by_predicate")
+	trace.Name("simulate_policy", "denials → grants → deny")
+	trace.Int("rules", len(set.Rules))
+	return answer, r.meta, nil
+}
+
+// roleOf is the greatest role of the valid keys of a name, "" where there is none.
+func (r *reading) roleOf(tenant, name string) (string, error) {
+	keys, err := r.view.Keys(r.ctx, tenant)
+	if err != nil {
+		return "", fmt.Errorf("list keys: %w", err)
+	}
+	var role fact.Role
+	for i := range keys {
+		if k := &keys[i]; normalise(k.Name) == name && !k.RevokedAt.Given() {
+			role = max(role, k.Role)
+		}
+	}
+	return role.String(), nil
+}
