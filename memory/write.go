@@ -99,11 +99,11 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if err := s.authorise(ctx, c, r); err != nil {
 		return nil, err
 	}
-	trace.Step("validate", "")
 	masked, err := s.maskRequest(o, r)
 	if err != nil {
 		return nil, err
 	}
+	trace.Step("validate", "")
 	if r.Write != nil {
 		o.warn(s.embedWrite(ctx, r.Write, trace))
 	}

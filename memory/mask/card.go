@@ -65,3 +65,82 @@ func luhn(digits []byte) bool {
 	}
 	return sum%10 == 0
 }
+
+// card finds 13 to 19 digits of a card scheme that pass the check digit, in one run
+// or in the groups that are printed on cards; four groups of four alone need no
+// scheme.
+func (c *chain) card(i int) int {
+	if n := c.groups[i].n; n >= 13 {
+		// Of longer runs nearly all are numbers of other things.
+		digits := c.count(i, 1)
+		if c.ends(i) && isCard(digits) && (n <= 16 || n == 19 && digits[0] == '6' && digits[1] == '2') {
+			return 1
+		}
+		return 0
+	}
+	if c.groups[i].n != 4 || i+3 > len(c.groups) {
+		return 0
+	}
+	kind := c.groups[i+1].sep
+	if kind != space && kind != hyphen {
+		return 0
+	}
+	for n := 3; n <= 5 && i+n <= len(c.groups) && c.groups[i+n-1].sep == kind; n++ {
+		if !c.joined(i, n, kind) || !c.isPrinted(i, n) || !c.ends(i+n-1) {
+			continue
+		}
+		digits := c.count(i, n)
+		if kind == space && c.inTable(i, n) {
+			return 0
+		}
+		if isCard(digits) || n == 4 && len(digits) == 16 && digits[0] != '0' && luhn(digits) && c.fours(i) == 4 {
+			return n
+		}
+	}
+	return 0
+}
+
+// isPrinted reports whether groups are as on a card: fours with the rest at the end,
+// or 4-6-5 and 4-6-4.
+func (c *chain) isPrinted(i, n int) bool {
+	if n == 3 {
+		return c.shape(i, 4, 6, 5) || c.shape(i, 4, 6, 4)
+	}
+	for k := i; k < i+n-1; k++ {
+		if c.groups[k].n != 4 {
+			return false
+		}
+	}
+	return c.groups[i+n-1].n <= 4
+}
+
+// inTable reports whether four groups of four stand in a row of more than six such,
+// not all of which are cards: a row of a table.
+func (c *chain) inTable(i, n int) bool {
+	if n < 4 || c.fours(i) <= 6 {
+		return false
+	}
+	from := i
+	for from > 0 && c.groups[from-1].n == 4 && c.groups[from].sep == space {
+		from--
+	}
+	for k := from; k < from+c.fours(i); k += 4 {
+		if !c.shape(k, 4, 4, 4, 4) || !isCard(c.count(k, 4)) {
+			return true
+		}
+	}
+	return false
+}
+
+// fours counts the groups of four around group i that only spaces, or only hyphens,
+// keep apart.
+func (c *chain) fours(i int) int {
+	from, to := i, i+1
+	for from > 0 && c.groups[from-1].n == 4 && c.groups[from].sep == c.groups[i+1].sep {
+		from--
+	}
+	for to < len(c.groups) && c.groups[to].n == 4 && c.groups[to].sep == c.groups[i+1].sep {
+		to++
+	}
+	return to - from
+}

@@ -273,35 +273,3 @@ func (c *chain) ssn(i int) int {
 	}
 	return 0
 }
-
-// card finds 13 to 19 digits of a card scheme that pass the check digit, in one run
-// or in groups of three to six with one space or hyphen between; four groups of four
-// need no scheme.
-func (c *chain) card(i int) int {
-	kind := none
-	for n := 1; i+n <= len(c.groups); n++ {
-		g := &c.groups[i+n-1]
-		digits := c.count(i, n)
-		switch {
-		case len(digits) > 19:
-			return 0
-		case n == 1:
-			if len(digits) >= 13 && c.ends(i) && isCard(digits) {
-				return 1
-			}
-			continue
-		case n == 2:
-			kind = g.sep
-		}
-		if kind != space && kind != hyphen || g.sep != kind || g.n < 3 || g.n > 6 || c.groups[i].n > 6 || c.groups[i].n < 3 {
-			return 0
-		}
-		if len(digits) < 14 || !c.ends(i+n-1) {
-			continue
-		}
-		if isCard(digits) || n == 4 && c.shape(i, 4, 4, 4, 4) && luhn(digits) {
-			return n
-		}
-	}
-	return 0
-}

@@ -38,7 +38,7 @@ type sep uint8
 
 const (
 	none   sep = iota
-	space      // one or two spaces, of any width
+	space      // one space, of any width
 	hyphen     // one hyphen
 	dot        // one dot
 	slash      // one slash
@@ -103,7 +103,7 @@ func signAt(text string, at int) (sign byte, size int) {
 
 func kindOf(signs string) sep {
 	switch signs {
-	case " ", "  ":
+	case " ":
 		return space
 	case "-":
 		return hyphen

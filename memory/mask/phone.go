@@ -1,5 +1,7 @@
 package mask
 
+import "strings"
+
 // phone finds a telephone number that begins with group i, and returns how many
 // groups it has; 0 for none. The longest that may be one is: it ends where the
 // numbers of its country do. whole tells that nothing of the chain stands before.
@@ -16,7 +18,9 @@ func (c *chain) phone(m *Masker, i int, sign byte, whole bool) int {
 		if !whole || first.n > 5 {
 			return 0
 		}
-		return c.longest(i, 17, func(n int, digits []byte) bool { return n > 1 && c.isInternational(i, n, digits[2:]) })
+		return c.longest(i, 17, func(n int, digits []byte) bool {
+			return n > 1 && !c.even(i, n) && c.isInternational(i, n, digits[2:])
+		})
 	default:
 		if n := c.longest(i, 11, func(n int, digits []byte) bool { return len(digits) >= 10 && c.isTrunk(i, n, whole) }); n > 0 {
 			return n
@@ -63,8 +67,8 @@ func (c *chain) isInternational(i, n int, digits []byte) bool {
 	if len(digits) > most {
 		return false
 	}
-	if n == 1 {
-		return len(digits) >= 10
+	if n == 1 || c.groups[i].n > 3 && len(digits) < 10 {
+		return n == 1 && len(digits) >= 10
 	}
 	dots, hyphens := 0, 0
 	for k := i + 1; k < i+n; k++ {
@@ -86,41 +90,77 @@ func (c *chain) isTrunk(i, n int, whole bool) bool {
 	if n < 2 || c.groups[i].n < 2 || c.groups[i].n > 5 {
 		return false
 	}
-	pairs, spaces, dots, hyphens := c.groups[i].n == 2, 0, 0, 0
+	first, kinds, shortest := c.groups[i].n, [other + 1]int{}, 4
 	for k := i + 1; k < i+n; k++ {
-		pairs = pairs && c.groups[k].n == 2
-		switch c.groups[k].sep {
-		case space:
-			spaces++
-		case dot:
-			dots++
-		case hyphen:
-			hyphens++
-		case other, opens:
+		kinds[c.groups[k].sep]++
+		shortest = min(shortest, c.groups[k].n)
+	}
+	spaces, dots, slashes := kinds[space], kinds[dot], kinds[slash]
+	switch {
+	case kinds[other]+kinds[opens] > 0, n == 2 && first == c.groups[i+1].n:
+		return false
+	case dots > 0 && (kinds[hyphen] > 0 || n == 2 || shortest < 2):
+		return false
+	case slashes > 0 && (slashes > 1 || c.groups[i+1].n < 4): // a date
+		return false
+	case spaces+dots == n-1 && (!whole || n == 2 && first < 3):
+		return false
+	}
+	return !(first == 2 && c.even(i, n)) || len(c.groups)%5 == 0 && !c.amongBytes()
+}
+
+// even reports whether groups are all pairs, or all fours, as in dumps and tables.
+func (c *chain) even(i, n int) bool {
+	size := c.groups[i].n
+	for k := i; k < i+n; k++ {
+		if c.groups[k].n != size {
 			return false
 		}
 	}
-	switch {
-	case dots > 0 && (hyphens > 0 || n == 2):
-		return false
-	case spaces+dots == n-1 && !whole:
+	return size == 2 || size == 4
+}
+
+// amongBytes reports whether a byte in hexadecimal, such as 3d or ff, stands beside
+// the chain: then its pairs are bytes too.
+func (c *chain) amongBytes() bool {
+	from, to := c.groups[0].from, c.groups[len(c.groups)-1].to
+	before, after := c.text[:from], c.text[to:]
+	if n := len(before); n >= 3 && before[n-1] == ' ' && isByte(before[n-3:n-1]) && (n == 3 || before[n-4] == ' ') {
+		return true
+	}
+	return len(after) >= 3 && after[0] == ' ' && isByte(after[1:3]) && (len(after) == 3 || after[3] == ' ')
+}
+
+func isByte(two string) bool {
+	const hex = "0123456789abcdefABCDEF"
+	if strings.IndexByte(hex, two[0]) < 0 || strings.IndexByte(hex, two[1]) < 0 {
 		return false
 	}
-	return !pairs || len(c.groups)%5 == 0
+	return two[0] <= '9' || two[1] <= '9' || two[0] == two[1]
 }
 
 // isNorthAmerican reports whether groups are 3-3-4, with a 1 in front or without,
 // and with a sign between them that is more than a space.
 func (c *chain) isNorthAmerican(i, n int) bool {
-	signs := 0
+	signs, dots, others := 0, 0, 0
 	for k := i + 1; k < i+n; k++ {
 		switch c.groups[k].sep {
-		case hyphen, dot, closes:
+		case dot:
+			dots++
+		case hyphen:
+			signs, others = signs+1, others+1
+		case closes:
 			signs++
+		case space:
+			others++
 		case other, slash:
 			return false
 		}
 	}
+	if dots > 0 && others > 0 { // 252.227-7013 is no number of a person
+		return false
+	}
+	signs += dots
 	if n == 4 && c.groups[i].n == 1 && c.digits[c.groups[i].first] == '1' {
 		i, n = i+1, 3
 	}
@@ -149,7 +189,7 @@ func (c *chain) hyphened(i int, sign byte) int {
 		body++
 	}
 	return c.longest(i, 15, func(n int, digits []byte) bool {
-		return n > 1 && i+n <= body && len(digits) >= 10 && !isBook(c.groups[i+n-1].n, n, digits)
+		return n > 1 && n <= 5 && i+n <= body && len(digits) >= 10 && !isBook(c.groups[i+n-1].n, n, digits)
 	})
 }
 

@@ -59,7 +59,7 @@ func ParseRegions(text string) (Regions, error) {
 		}
 		i := slices.Index(names, strings.ToLower(one))
 		if i < 0 {
-			return 0, fmt.Errorf("%q is no region that is known (%s)", one, strings.Join(names, ", "))
+			return 0, fmt.Errorf("%q is no region that is known (%s; the numbers of other countries need no naming)", one, strings.Join(names, ", "))
 		}
 		set |= 1 << i
 	}

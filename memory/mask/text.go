@@ -134,8 +134,10 @@ func inLink(text string, s span) bool {
 	rest := text[open:min(len(text), s.to+maxLink)]
 	for end := s.to - open; end < len(rest); end++ {
 		switch rest[end] {
-		case '|', ']', '\n':
+		case '|', ']':
 			return isEntity(rest[:end])
+		case '[', '\n':
+			return false
 		}
 	}
 	return false
