@@ -37,6 +37,7 @@ type Node struct {
 	mu       sync.Mutex
 	run      *process
 	logStart int64 // where the present run's output begins
+	joins    bool  // it lost its disk, and asks the others ever since
 }
 
 // pause is the time between two looks at something that is awaited.
@@ -161,9 +162,9 @@ func (n *Node) Launch() error {
 // rejoins reports whether the first node has lost the cluster that it founded,
 // so that it has to ask the others like any other node.
 func (n *Node) rejoins() bool {
-	_, ran := os.Stat(n.LogFile())
-	_, has := os.Stat(filepath.Join(n.Data(), "node.json"))
-	return ran == nil && has != nil && len(n.cluster.Nodes) > 1
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.joins && len(n.cluster.Nodes) > 1
 }
 
 func (n *Node) process() *process {
@@ -227,6 +228,9 @@ func (n *Node) Wipe() error {
 	if n.Running() {
 		return fmt.Errorf("%s runs: its data cannot be removed", n.Name)
 	}
+	n.mu.Lock()
+	n.joins = true
+	n.mu.Unlock()
 	if err := os.RemoveAll(n.Data()); err != nil {
 		return fmt.Errorf("remove the data of %s: %w", n.Name, err)
 	}

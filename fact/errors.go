@@ -26,6 +26,7 @@ const (
 	RateLimited       Code = "RateLimited"       // 429
 	Timeout           Code = "Timeout"           // 504: the outcome is unknown (C-32)
 	NoLeader          Code = "NoLeader"          // 503
+	ReadOnly          Code = "ReadOnly"          // 503: a disk is nearly full
 )
 
 // Error is a failure that a caller is told about.

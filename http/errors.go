@@ -23,7 +23,7 @@ func statusOf(code fact.Code) int {
 		return http.StatusConflict
 	case fact.SchemaInvalid:
 		return http.StatusBadRequest
-	case fact.Closed, fact.NoLeader:
+	case fact.Closed, fact.NoLeader, fact.ReadOnly:
 		return http.StatusServiceUnavailable
 	case fact.MethodNotAllowed:
 		return http.StatusMethodNotAllowed
@@ -64,7 +64,7 @@ func (c *call) fail(err error) {
 		c.server.config.Logger.Error("abagraph.server.error", "path", c.route.template, "code", string(e.Code), "error", err.Error())
 	}
 	switch e.Code {
-	case fact.NoLeader, fact.RateLimited, fact.Closed:
+	case fact.NoLeader, fact.RateLimited, fact.Closed, fact.ReadOnly:
 		c.w.Header()["Retry-After"] = []string{retryAfter(e)}
 	}
 	if c.known && e != denied() && c.w.Header()[headerTx] == nil {

@@ -51,5 +51,18 @@ func (d *Dir) Usage() (Usage, error) {
 	return u, nil
 }
 
+// Free is how many bytes this process can still write to the directory's disk; on a
+// system where that cannot be known it is 0, with an error.
+func (d *Dir) Free() (uint64, error) {
+	free, size, err := room(d.path)
+	if err == nil && size == 0 {
+		err = errors.ErrUnsupported
+	}
+	if err != nil {
+		return 0, fmt.Errorf("measure the disk: %w", err)
+	}
+	return free, nil
+}
+
 // fileID names a file's content, whatever it is called.
 type fileID struct{ device, inode uint64 }

@@ -65,7 +65,12 @@ const maxLag = 10_000
 
 // one looks at what a single member told of itself.
 func one(m *client.NodeStatus, tell func(do, format string, args ...any)) {
-	if m.Problem != nil {
+	switch {
+	case m.Problem == nil:
+	case strings.Contains(*m.Problem, "the reserve of"):
+		tell("make room on its disk: delete replaced-… directories and old backups, or give it a larger one; it takes writes again by itself", "%s: %s", m.ID, *m.Problem)
+		return
+	default:
 		tell("see what the message means in docs/OPERATIONS.md, When something is wrong", "%s: %s", m.ID, *m.Problem)
 	}
 	if m.DiskBytes != nil && m.FreeBytes != nil && *m.DiskBytes > 0 && *m.FreeBytes < *m.DiskBytes/20 {

@@ -19,6 +19,18 @@ type guardedLog struct {
 	*rlog.Store
 	fail    func(error)
 	running atomic.Bool // until then it is Open's own goroutine that asks
+	room    *room
+	leads   func() bool
+}
+
+// errTight is told to the leader of a follower whose disk is nearly full: it sends the
+// entries again.
+var errTight = errors.New("the disk is nearly full, and the entries were not taken")
+
+// tight reports whether entries that a leader sends are not taken. A leader's own ones
+// always are: it has refused what was not its own.
+func (g *guardedLog) tight() bool {
+	return g.running.Load() && g.room.tight.Load() && !g.leads()
 }
 
 // GetLog reads an entry.
@@ -43,11 +55,32 @@ func (g *guardedLog) SetUint64(key []byte, v uint64) error {
 // StoreLogs writes entries. A disk that refuses them refuses the next ones too,
 // while votes may still fit: the node would lead without end and answer no write.
 func (g *guardedLog) StoreLogs(logs []*raft.Log) error {
+	if g.tight() && !g.room.cut.Load() {
+		return errTight
+	}
 	err := g.Store.StoreLogs(logs)
 	if err != nil && g.running.Load() {
 		g.fail(err)
 	}
+	g.room.cut.Store(false)
 	return err
+}
+
+// DeleteRange removes entries. From the end it does so only where others can take
+// their place: Raft goes on as if they were there still.
+func (g *guardedLog) DeleteRange(lo, hi uint64) error {
+	last, err := g.LastIndex()
+	if err != nil {
+		return err
+	}
+	fromEnd := hi >= last
+	if first, err := g.FirstIndex(); err == nil && fromEnd && lo > first && g.tight() {
+		return errTight
+	}
+	if fromEnd {
+		g.room.cut.Store(true)
+	}
+	return g.Store.DeleteRange(lo, hi)
 }
 
 func (g *guardedLog) give(err error) {

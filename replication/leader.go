@@ -79,9 +79,13 @@ func (n *Node) lead(s *leadership) {
 	for {
 		select {
 		case <-sweep.C:
-			n.sweep(s.ctx)
+			if n.mayWrite() == nil {
+				n.sweep(s.ctx)
+			}
 		case <-check.C:
-			checked = n.check(s.ctx, checked)
+			if n.mayWrite() == nil {
+				checked = n.check(s.ctx, checked)
+			}
 		case <-s.ctx.Done():
 			return
 		}

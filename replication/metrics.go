@@ -58,6 +58,13 @@ func newMetrics(n *Node) *metrics {
 	m.gauge("lag_entries", "Committed entries that are not yet applied here.", func() float64 { return float64(n.lag()) })
 	m.gauge("snapshot_index", "Index of the newest snapshot.", func() float64 { return float64(n.snapshotIndex()) })
 	m.gauge("log_bytes", "Bytes of the entries in the log.", func() float64 { return float64(n.store.Stats().LogBytes) })
+	m.gauge("disk_free_bytes", "Bytes that are free on the disk of the data directory; 0 in memory and without a reserve.", func() float64 { return float64(n.room.free.Load()) })
+	m.gauge("disk_short", "1 while the disk has less room than the reserve and the node takes no writes.", func() float64 {
+		if n.room.short.Load() {
+			return 1
+		}
+		return 0
+	})
 	m.counter("log_writes_total", "Calls that wrote to the log, one sync of the disk each.", func() float64 { return float64(n.store.Stats().Calls) })
 	m.counter("log_written_entries_total", "Entries written to the log.", func() float64 { return float64(n.store.Stats().Entries) })
 	m.counter("log_written_bytes_total", "Bytes written to the log.", func() float64 { return float64(n.store.Stats().Bytes) })

@@ -36,6 +36,7 @@ type Node struct {
 	alone      *clusterID    // of a node without a peer port
 	reader     atomic.Bool   // it asks for no vote
 	disk       diskUse
+	room       room
 	backing    chan struct{} // held while a backup is under way
 
 	seenMu sync.Mutex

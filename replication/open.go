@@ -195,7 +195,7 @@ func (n *Node) startRaft(transport raft.Transport, id *identity) error {
 		}
 	}
 	n.adapter.seen.Store(n.machine.Position().Index)
-	guarded := &guardedLog{Store: n.store, fail: n.fail}
+	guarded := &guardedLog{Store: n.store, fail: n.fail, room: &n.room, leads: func() bool { return n.raft.State() == raft.Leader }}
 	r, err := raft.NewRaft(config, n.adapter, guarded, guarded, n.snaps, transport)
 	if err != nil {
 		return fmt.Errorf("start Raft: %w", err)
@@ -252,6 +252,10 @@ func (n *Node) begin(id *identity) {
 	n.electAtOnce()
 	n.spawn(n.proposer.run)
 	n.spawn(func() { n.watchLog(n.ctx) })
+	if n.options.Dir != nil && n.options.DiskReserve > 0 {
+		n.lookAtRoom()
+		n.spawn(func() { n.watchRoom(n.ctx) })
+	}
 	if n.port == nil {
 		return
 	}

@@ -65,11 +65,17 @@ type Options struct {
 	// (16 MiB) are kept for followers that lag a little.
 	SnapshotBytes, SnapshotEntries, TrailingBytes uint64
 
+	// DiskReserve is how many bytes of the disk writes leave alone; with fewer free
+	// the node takes none (0 = it does not look). See room.
+	DiskReserve uint64
+
 	// SweepInterval is how often the leader looks for expired facts and due
 	// closes (30 s); CheckInterval how often it has the digests compared (60 s).
 	// A negative one never does.
 	SweepInterval, CheckInterval time.Duration
 
+	// free replaces the look at the disk, so that tests can fill it.
+	free func() (uint64, error)
 	// dial replaces the network's, so that tests can cut wires.
 	dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -111,6 +117,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Clock == nil {
 		o.Clock = systemClock
+	}
+	if o.free == nil && o.Dir != nil {
+		o.free = o.Dir.Free
 	}
 	if o.dial == nil {
 		o.dial = func(ctx context.Context, address string) (net.Conn, error) {

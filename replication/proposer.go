@@ -98,6 +98,9 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 	if p.node.raft.State() != raft.Leader {
 		return nil, errNotLeader
 	}
+	if err := p.node.mayWrite(); err != nil {
+		return nil, err
+	}
 	q := &proposal{data: data, done: make(chan outcome, 1)}
 	if !p.queue.push(entry.TenantOf(data), q) {
 		p.node.metrics.refused.Inc()

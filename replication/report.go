@@ -62,6 +62,7 @@ func (n *Node) ownStatus() peerStatus {
 		Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm(), Digest: hex.EncodeToString(at.Digest[:]), Epoch: at.Epoch,
 		Reader: n.reader.Load(), LogBytes: n.store.Stats().LogBytes, Snapshot: n.snapshotIndex(), Disk: n.disk.now(n.options.Dir),
 	}
+	s.Short, s.Problem = n.room.short.Load(), n.roomProblem()
 	for _, member := range n.servers() {
 		s.Members = append(s.Members, string(member.ID))
 	}

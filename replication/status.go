@@ -67,6 +67,8 @@ type peerStatus struct {
 	Snapshot uint64     `json:"snapshot"`
 	Disk     rlog.Usage `json:"disk"`
 	Problem  string     `json:"problem,omitempty"`
+	// Short tells that its disk has less room than its reserve.
+	Short bool `json:"short,omitempty"`
 }
 
 const (
@@ -90,6 +92,7 @@ func (n *Node) Status() Status {
 	if cluster := n.cluster(); cluster != nil {
 		s.Cluster = cluster.String()
 	}
+	s.Problem = n.roomProblem()
 	if p := n.problem.Load(); p != nil {
 		s.Problem = p.what
 	}

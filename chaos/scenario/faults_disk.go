@@ -51,10 +51,11 @@ func (f *fault) slowDisk() error {
 	return n.Disk().Slow(0)
 }
 
-// fullDisk takes all room on one disk, or leaves very little, and gives it back.
+// fullDisk takes all room on one disk, or leaves a part of the reserve, and gives it
+// back.
 func (f *fault) fullDisk() error {
 	n := f.some()
-	leave := int64(f.rng.IntN(3)) << 19
+	leave := []int64{0, 1 << 20, diskReserve / 4, diskReserve / 4 * 3}[f.rng.IntN(4)]
 	f.tell("%s, %d bytes are left", n.Name, leave)
 	f.mayEnd[n] = true // a disk that is full at once ends its node, in one line
 	if err := n.Disk().Fill(leave); err != nil {

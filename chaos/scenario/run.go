@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -110,13 +111,19 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	return r.report(episodes), nil
 }
 
+// The disks of the nodes, and how much of each they leave alone.
+const (
+	diskBytes   = 512 << 20
+	diskReserve = 32 << 20
+)
+
 func (r *run) open() (err error) {
 	options := chaos.Options{
 		Binary: r.Binary, Dir: r.Dir, Nodes: r.Size, AdminKey: adminKey,
-		Args: []string{"--ttl-interval-secs", "1", "--snapshot-bytes", "262144", "--trailing-bytes", "65536", "--embedding", "off"},
+		Args: []string{"--ttl-interval-secs", "1", "--snapshot-bytes", "262144", "--trailing-bytes", "65536", "--embedding", "off", "--disk-reserve-bytes", strconv.Itoa(diskReserve)},
 	}
 	if r.Disks {
-		options.DiskBytes = 512 << 20
+		options.DiskBytes = diskBytes
 	}
 	r.Cluster, err = chaos.Open(r.ctx, options)
 	return err

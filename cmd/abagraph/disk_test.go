@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,4 +80,38 @@ func TestServeOnAFullDisk(t *testing.T) {
 		}
 	}
 	again.stop()
+}
+
+// TestServeReadOnlyForWantOfRoom: a node whose disk has less room than its reserve says
+// so to whoever writes and to the operator, and answers reads; with another reserve it
+// writes.
+func TestServeReadOnlyForWantOfRoom(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	p := launch(t, "--bind", "127.0.0.1:0", "--data", data, "--disk-reserve-bytes", "0").up()
+	lamp := client.Assert{Subject: "Lamp:l", Predicate: "is", Object: fact.TextObject("on")}
+	if _, err := p.client().Assert(t.Context(), lamp, client.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	p = launch(t, "--bind", "127.0.0.1:0", "--data", data, "--disk-reserve-bytes", "17592186044416").up()
+	c, err := client.New(p.url, client.WithRetry(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	lamp.Object = fact.TextObject("off")
+	_, err = c.Assert(t.Context(), lamp, client.Write{})
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != 503 || refused.Code != fact.ReadOnly || refused.RetryAfter == 0 {
+		t.Fatalf("a write for which there is no room: %v", err)
+	}
+	list, err := c.Facts(t.Context(), client.FactQuery{Subject: "Lamp:l"})
+	if err != nil || len(list.Facts) != 1 || list.Facts[0].Object.Text != "on" {
+		t.Errorf("a read beside it: %v, %v", list, err)
+	}
+	nodes, err := c.Nodes(t.Context())
+	if err != nil || nodes.Members[0].Problem == nil || !strings.Contains(*nodes.Members[0].Problem, "the reserve of 17592186044416") {
+		t.Errorf("the operator is told %+v, %v", nodes, err)
+	}
+	p.stop()
 }

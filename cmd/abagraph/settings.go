@@ -47,6 +47,7 @@ func serverSettings() []setting {
 		{name: "tenant_heavy_reads", preset: "16", check: isCount(1, 1024), help: "walks, searches and packets of one tenant that run at the same time"},
 		{name: "snapshot_bytes", preset: "67108864", check: isCount(64<<10, 1<<40), help: "bytes of log after which a snapshot is taken"},
 		{name: "trailing_bytes", preset: "16777216", check: isCount(64<<10, 1<<40), help: "bytes of log kept before a snapshot, for nodes that lag a little"},
+		{name: "disk_reserve_bytes", preset: "268435456", check: isCount(0, 1<<44), help: "bytes of the disk that writes leave alone: with fewer free the node takes none; 0 = it does not look"},
 		{name: "node_id", help: "this node's name in its cluster (default: made at the first start)"},
 		{name: "peer_bind", help: "address to speak to other nodes on"},
 		{name: "peer_advertise", help: "address that other nodes reach this one at (default: peer_bind)"},
