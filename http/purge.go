@@ -55,7 +55,7 @@ func (s *Server) purge(c *call) error {
 	}
 	t := c.purgeTarget()
 	confirmed, _ := c.query.flag("confirm")
-	o, err := c.bare()
+	o, err := c.approved()
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Server) purge(c *call) error {
 		c.wrote(result)
 	}
 	if err != nil {
-		return err
+		return c.waits(err)
 	}
 	s.config.Logger.Info("abagraph.admin.purge", "deleted", result.Purged, "tx", result.Tx)
 	b := appendTarget(append(c.begin(), '{'), t)

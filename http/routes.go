@@ -96,6 +96,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/tenants/:id/keys", handle: s.listKeys},
 		{method: http.MethodDelete, template: "/api/tenants/:id/keys/:key", handle: s.revokeKey},
 		{method: http.MethodGet, template: "/api/audit", handle: s.audit},
+		{method: http.MethodGet, template: "/api/admin/approvals", handle: s.listApprovals},
 		{method: http.MethodGet, template: "/api/policy", handle: s.getPolicy},
 		{method: http.MethodPut, template: "/api/policy", handle: s.putPolicy},
 		{method: http.MethodPost, template: "/api/policy/simulate", handle: s.simulatePolicy},

@@ -133,7 +133,7 @@ func (s *Server) deleteTenant(c *call) error {
 	if err := c.caller.RequireOperator(); err != nil {
 		return err
 	}
-	o, err := c.bare()
+	o, err := c.approved()
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s *Server) deleteTenant(c *call) error {
 		c.wrote(result)
 	}
 	if err != nil {
-		return err
+		return c.waits(err)
 	}
 	s.config.Logger.Info("abagraph.tenant.delete", "tenant", id)
 	b := jsonx.AppendString(append(c.begin(), `{"ok":true,"id":`...), id)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"abagraph/fact"
+	"abagraph/memory/mask"
 	"abagraph/memory/rules"
 )
 
@@ -103,6 +104,7 @@ func (s *Service) SetPolicy(ctx context.Context, c Caller, o WriteOptions, d *ru
 		Subject: fact.PolicyCurrent, Predicate: fact.PolicyVersion, Object: fact.TextObject(d.Version), Source: &source, Confidence: 1,
 		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant,
 	})
+	o.Mask = mask.Off
 	result, err := s.Transact(ctx, c, o, w, trace)
 	if overtaken(err) {
 		err = fact.Errorf(fact.Conflict, "the policy was changed by another meanwhile: look at it, and try again")

@@ -8,6 +8,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/secrets"
+	"abagraph/memory/mask"
 )
 
 // Secrets are references: a name of a tenant's, and where the value is kept on
@@ -70,6 +71,7 @@ func (s *Service) SetSecret(ctx context.Context, c Caller, o WriteOptions, name,
 		Subject: secretKind + c.Tenant + "/" + name, Predicate: secretPredicate, Object: fact.TextObject(reference),
 		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant, Confidence: 1, Source: &source,
 	}}}
+	o.Mask = mask.Off
 	result, err := s.Transact(ctx, ownerless(c), o, w, trace)
 	if err != nil {
 		return nil, result, err
@@ -92,6 +94,7 @@ func (s *Service) DeleteSecret(ctx context.Context, c Caller, o WriteOptions, na
 		return nil, err
 	}
 	w := &fact.Write{Retracts: []fact.Retract{{ID: ref.id, KnownAt: fact.NoInstant}}}
+	o.Mask = mask.Off
 	result, err := s.Transact(ctx, ownerless(c), o, w, trace)
 	trace.Name("delete_secret", "ownerless scope")
 	return result, err

@@ -42,6 +42,9 @@ type Options struct {
 	Operations Operations
 	// AdminKey is the operator's key; "" turns auth off (C-41).
 	AdminKey string
+	// SecondAdminKey is a second operator's; where it is given, what destroys data
+	// needs both.
+	SecondAdminKey string
 	// Threshold is the confidence below which a fact is a candidate (C-7);
 	// nil = fact.DefaultThreshold.
 	Threshold *float64
@@ -102,6 +105,8 @@ type Service struct {
 	models     Models
 	masking    mask.Masker
 	policies   policyCache
+	secondHash [sha256.Size]byte
+	twoAdmins  bool
 
 	policyVersion func() uint64
 }
@@ -118,8 +123,12 @@ func New(o Options) (*Service, error) {
 	}
 	s.limit(o.Limits)
 	s.words, s.indexes = o.Words, search.NewIndexes(o.SearchBytes, s.source)
+	if o.SecondAdminKey != "" && (o.AdminKey == "" || o.AdminKey == o.SecondAdminKey) {
+		return nil, errors.New("memory: a second admin key needs a first one that is another")
+	}
 	if s.auth {
 		s.adminHash = sha256.Sum256([]byte(o.AdminKey))
+		s.secondHash, s.twoAdmins = sha256.Sum256([]byte(o.SecondAdminKey)), o.SecondAdminKey != ""
 	}
 	if o.Threshold != nil {
 		s.threshold = *o.Threshold

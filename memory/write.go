@@ -20,6 +20,8 @@ type WriteOptions struct {
 	// Mask says what stands in place of personal data; the zero value is what
 	// the node is set to, and mask.Off is for what the server itself writes.
 	Mask mask.Mode
+	// Approval is the id of what the other admin asked for; "" = nothing was.
+	Approval string
 	// Warn is told what the answer should say besides; nil = nobody asks.
 	Warn func(text string)
 }

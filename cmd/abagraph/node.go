@@ -114,9 +114,11 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 			RequestsPerSecond: float64(s.number("tenant_requests_per_sec")), RowsPerSecond: float64(s.number("tenant_rows_per_sec")),
 			HeavyReads: int(s.number("tenant_heavy_reads")),
 		},
-		AdminKey:  s.get("admin_key"),
-		Threshold: &threshold,
-		Words:     table, SearchBytes: s.number("search_bytes"),
+		AdminKey: s.get("admin_key"),
+
+		SecondAdminKey: s.get("second_admin_key"),
+		Threshold:      &threshold,
+		Words:          table, SearchBytes: s.number("search_bytes"),
 		Mask: s.maskMode(), MaskKey: s.get("pii_key"), MaskRegions: s.maskRegions(),
 		Embedder: embedder, EmbedTimeout: s.milliseconds("embedding_timeout_ms"), Embedding: s.get("embedding"), Models: n.models,
 		// Keys are looked up anew only after the registry has changed.

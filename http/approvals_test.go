@@ -1,0 +1,73 @@
+package http_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"abagraph/memory"
+)
+
+// TestTwoAdministrators: what destroys data is done when both keys have sent the
+// same request, once, and never before; what waits tells nothing of whom.
+func TestTwoAdministrators(t *testing.T) {
+	r := startWith(t, memory.Options{AdminKey: "first-admin-key", SecondAdminKey: "second-admin-key"})
+	second := r.as("second-admin-key")
+	acme := r.tenantOf("acme", "admin")
+	acme.assert("Person:canary", "likes", `"tea"`)
+	purge := "/api/admin/purge?tenant=acme&subject=Person:canary&confirm=1"
+	there := func(want int) {
+		t.Helper()
+		if got := len(acme.get("/api/facts").list()); got != want {
+			t.Fatalf("%d facts, want %d", got, want)
+		}
+	}
+	ask := func(by *rig) string {
+		t.Helper()
+		got := by.post(purge, "").status(http.StatusAccepted).object()
+		return got["approval"].(map[string]any)["id"].(string)
+	}
+	id := ask(r)
+	there(1)
+	if list := second.get("/api/admin/approvals").status(http.StatusOK).Body; !strings.Contains(list, id) || !strings.Contains(list, `"by":"admin"`) || strings.Contains(list, "canary") {
+		t.Errorf("what waits: %s", list)
+	}
+	r.post(purge+"&approval="+id, "").fails(http.StatusForbidden, "Forbidden")
+	second.post("/api/admin/purge?tenant=acme&subject=Person:other&confirm=1&approval="+id, "").fails(http.StatusConflict, "Conflict")
+	second.post("/api/admin/purge?subject=Person:canary&confirm=1&approval="+id, "").fails(http.StatusConflict, "Conflict")
+	second.delete("/api/tenants/acme?approval="+id).fails(http.StatusConflict, "Conflict")
+	second.post(purge+"&approval=nobody", "").fails(http.StatusNotFound, "NotFound")
+	second.post(purge+"&approval=", "").fails(http.StatusBadRequest, "SchemaInvalid")
+	cookie := second.post("/api/session", `{"key":"second-admin-key"}`).status(http.StatusOK).Header.Get("Set-Cookie")
+	cookie, _, _ = strings.Cut(cookie, ";")
+	r.as("").post(purge+"&approval="+id, "", "Cookie: "+cookie, "Origin: "+r.url).fails(http.StatusForbidden, "Forbidden")
+	acme.post(purge+"&approval="+id, "").fails(http.StatusForbidden, "Forbidden")
+	there(1)
+	second.post(purge+"&approval="+id, "").status(http.StatusOK)
+	there(0)
+	second.post(purge+"&approval="+id, "").fails(http.StatusNotFound, "NotFound")
+
+	// It ends by itself, and the other way round it works as well.
+	id = ask(second)
+	r.node.Advance(memory.ApprovalTime + 1e9)
+	r.post("/api/facts", `{"subject":"a","predicate":"b","object":"c"}`).status(http.StatusCreated)
+	r.post(purge+"&approval="+id, "").fails(http.StatusNotFound, "NotFound")
+	id = second.delete("/api/tenants/acme").status(http.StatusAccepted).object()["approval"].(map[string]any)["id"].(string)
+	r.delete("/api/tenants/acme?approval=" + id).status(http.StatusOK)
+	acme.get("/api/facts").fails(http.StatusNotFound, "NotFound")
+	if got := column(r.records("/api/audit?action=purge"), "actor"); got != `"admin-2"` {
+		t.Errorf("the trail names %s", got)
+	}
+}
+
+// TestOneAdministrator: without a second key nothing waits, and an approval means
+// nothing.
+func TestOneAdministrator(t *testing.T) {
+	r := start(t, "first-admin-key")
+	r.post("/api/admin/purge?subject=x&confirm=1", "").status(http.StatusOK)
+	r.post("/api/admin/purge?subject=x&confirm=1&approval=y", "").fails(http.StatusBadRequest, "SchemaInvalid")
+	if got := r.get("/api/admin/approvals").status(http.StatusOK).Body; got != `{"approvals":[]}` {
+		t.Error(got)
+	}
+	r.as("second-admin-key").get("/api/facts").fails(http.StatusNotFound, "NotFound")
+}
