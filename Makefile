@@ -78,8 +78,8 @@ bench-quick: build ## the same, small and short, to see that it works; writes no
 	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) build -trimpath -o ../bin/abagraph-bench .
 	bin/abagraph-bench -server $(BIN) -repo . -quick -only '$(ONLY)'
 
-bench-quality: ## ask the 900 questions of the shared files in words; print how often the first hit is right
-	ABAGRAPH_QUALITY=all $(GO) test -count=1 -v -run TestQuestionsInWords ./internal/quality
+bench-quality: ## ask the 900 questions of the shared files in words, and 500 of made-up conversations; print how often the hits are right
+	ABAGRAPH_QUALITY=all $(GO) test -count=1 -v -run 'TestQuestionsInWords|TestConversations' ./internal/quality
 
 bench-pii: ## print how well personal data is found (precision, recall, what is missed), and what masking costs
 	$(GO) test -count=1 -v -run '^TestCorpus$$' ./memory/mask

@@ -85,6 +85,8 @@ type Why struct {
 	Words   float64 `json:"words"`
 	Vector  float64 `json:"vector"`
 	Graph   float64 `json:"graph"`
+	Turns   float64 `json:"turns"`
+	Session float64 `json:"session"`
 	Matches []Match `json:"matches"`
 }
 

@@ -219,6 +219,8 @@ func appendWhy(b []byte, w *memory.Why) []byte {
 	b = jsonx.AppendFloat(append(b, `,"words":`...), w.Words)
 	b = jsonx.AppendFloat(append(b, `,"vector":`...), w.Vector)
 	b = jsonx.AppendFloat(append(b, `,"graph":`...), w.Graph)
+	b = jsonx.AppendFloat(append(b, `,"turns":`...), w.Turns)
+	b = jsonx.AppendFloat(append(b, `,"session":`...), w.Session)
 	b = append(b, `,"matches":[`...)
 	for i := range w.Matches {
 		m := &w.Matches[i]

@@ -36,6 +36,7 @@ func (x *Index) build(ctx context.Context, from Source, most int64) error {
 	defer x.mu.Unlock()
 	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.calm, x.past = y.docs, y.ids, y.lengths, y.sums, y.knowns, y.ranges, y.calm, y.past
 	x.byID, x.terms, x.subjects, x.predicates, x.bytes = y.byID, y.terms, y.subjects, y.predicates, y.bytes
+	x.sessions, x.spoken = y.sessions, y.spoken
 	x.continues, x.dense, x.noRoom = y.continues, nil, fact.Model{}
 	x.denseBytes.Store(0)
 	x.counting = counter{}
@@ -113,7 +114,7 @@ func (x *Index) history(past []origin) {
 // another one.
 func (x *Index) sort() {
 	var both []uint64
-	for _, l := range []*lexicon{&x.terms, &x.subjects, &x.predicates} {
+	for _, l := range []*lexicon{&x.terms, &x.subjects, &x.predicates, &x.sessions} {
 		for at := range l.lists {
 			p := &l.lists[at]
 			if slices.IsSorted(p.ords) {

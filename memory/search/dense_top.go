@@ -99,11 +99,14 @@ func (x *Index) searchDense(ctx context.Context, from Source, q *Query) (*Answer
 	if err := s.addOthers(ctx, q.Mode); err != nil {
 		return nil, err
 	}
-	s.choose(q)
-	if err := s.resolve(ctx, from, q.Top); err != nil {
+	pool := x.pool(q)
+	s.choose(q, pool)
+	if err := s.resolve(ctx, from, pool); err != nil {
 		return nil, err
 	}
-	s.answer(q, answer)
+	if err := s.answer(ctx, from, q, answer); err != nil {
+		return nil, err
+	}
 	return answer, nil
 }
 
@@ -130,18 +133,21 @@ func (s *denseSearch) part(cosine float64) float64 {
 }
 
 // choose leaves the candidates that may be among the best: all whose greatest
-// possible score is not below the least possible one of Top others.
-func (s *denseSearch) choose(q *Query) {
-	s.shortlist(q.Top)
-	lowest := best{most: q.Top, min: math.Inf(-1)}
+// possible score is not below the least possible one of as many others as are needed.
+func (s *denseSearch) choose(q *Query, top int) {
+	s.shortlist(top)
+	lowest := best{most: top, min: math.Inf(-1)}
 	for i := range s.final {
 		c := &s.final[i]
 		if low := (scored{c.ord, s.value(c) - c.within*s.scale}); lowest.wants(low) {
 			lowest.add(low)
 		}
 	}
-	least := q.MinScore + s.shiftSum()
-	if len(lowest.list) == q.Top {
+	least := math.Inf(-1)
+	if top == q.Top {
+		least = q.MinScore + s.shiftSum()
+	}
+	if len(lowest.list) == top {
 		least = max(least, lowest.list[0].score)
 	}
 	s.final = slices.DeleteFunc(s.final, func(c candidate) bool {
@@ -242,19 +248,47 @@ func (x *Index) vectorTx(statement fact.ID, row uint32) uint64 {
 }
 
 // answer makes the hits out of the best of what is left.
-func (s *denseSearch) answer(q *Query, answer *Answer) {
+func (s *denseSearch) answer(ctx context.Context, from Source, q *Query, answer *Answer) error {
 	shift := s.shiftSum()
 	slices.SortFunc(s.final, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(s.value(&b), s.value(&a)), cmp.Compare(b.ord, a.ord))
 	})
-	for i := range s.final[:min(q.Top, len(s.final))] {
-		c := &s.final[i]
-		score := s.value(c) - shift
-		if score < q.MinScore {
-			break
-		}
-		why := s.why(c.ord)
-		why.Vector = s.part(c.cosine) + 0 // -0 becomes 0
-		answer.Hits = append(answer.Hits, Hit{ID: s.x.ids[c.ord], Score: score, Why: why})
+	pool := s.x.pool(q)
+	list := make([]heard, 0, min(pool, len(s.final)))
+	for i := range s.final[:min(pool, len(s.final))] {
+		list = append(list, s.heard(&s.final[i], shift))
 	}
+	list, err := s.x.converse(list, -shift, func(ords []uint32) ([]heard, error) { return s.judged(ctx, from, ords) })
+	if err != nil {
+		return err
+	}
+	answer.Hits = s.x.hits(q, list)
+	return nil
+}
+
+func (s *denseSearch) heard(c *candidate, shift float64) heard {
+	why := s.why(c.ord)
+	why.Vector = s.part(c.cosine) + 0 // -0 becomes 0
+	return heard{c.ord, s.value(c) - shift, why}
+}
+
+// judged scores documents one by one, those that pass the filters.
+func (s *denseSearch) judged(ctx context.Context, from Source, ords []uint32) ([]heard, error) {
+	shift := s.shiftSum()
+	var list []candidate
+	for _, ord := range ords {
+		if ord >= s.bound || !s.passes(ord) {
+			continue
+		}
+		score, _ := s.weigh(ord)
+		list = append(list, candidate{ord: ord, row: s.row(ord), others: score + shift, cosine: math.NaN()})
+	}
+	if err := s.read(ctx, from, list); err != nil {
+		return nil, err
+	}
+	more := make([]heard, len(list))
+	for i := range list {
+		more[i] = s.heard(&list[i], shift)
+	}
+	return more, nil
 }

@@ -267,13 +267,20 @@ func (x *Index) remove(lost []uint32) {
 		renumbered[ord] = n
 		x.docs[n], x.ids[n], x.lengths[n], x.knowns[n] = x.docs[ord], x.ids[ord], x.lengths[ord], x.knowns[ord]
 		x.byID[x.ids[n]] = n
+		if x.spoken != nil {
+			x.spoken[n] = x.spoken[ord]
+		}
 		n++
+	}
+	if x.spoken != nil {
+		x.spoken = x.spoken[:n]
+		x.bytes -= spokenBytes * int64(len(lost))
 	}
 	x.docs, x.ids, x.lengths, x.knowns = x.docs[:n], x.ids[:n], x.lengths[:n], x.knowns[:n]
 	if x.dense != nil {
 		x.dense.forget(x, statements, renumbered)
 	}
-	for _, l := range []*lexicon{&x.terms, &x.subjects, &x.predicates} {
+	for _, l := range []*lexicon{&x.terms, &x.subjects, &x.predicates, &x.sessions} {
 		for at := range l.lists {
 			if len(l.lists[at].ords) > 0 && !l.lists[at].keep(renumbered) {
 				l.forget(uint32(at))

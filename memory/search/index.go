@@ -54,6 +54,8 @@ type Index struct {
 	terms      lexicon
 	subjects   lexicon
 	predicates lexicon
+	sessions   lexicon
+	spoken     []spoken // by document; nil where none is of a session
 	cutter     tokenizer
 	counting   counter
 	bytes      int64
@@ -106,6 +108,7 @@ func (x *Index) reset() {
 	x.noRoom = fact.Model{}
 	x.denseBytes.Store(0)
 	x.terms, x.subjects, x.predicates = newLexicon(true), newLexicon(false), newLexicon(false)
+	x.sessions, x.spoken = newLexicon(false), nil
 	x.counting = counter{}
 	x.cutter = tokenizer{emit: func(t token) { x.counting.add(x.terms.number(t.term)) }}
 	x.bytes = 0
@@ -142,6 +145,7 @@ func (x *Index) grow(n int) {
 	n += len(x.docs)
 	x.docs, x.ids = slices.Grow(x.docs, n-len(x.docs))[:n], slices.Grow(x.ids, n-len(x.ids))[:n]
 	x.lengths, x.knowns = slices.Grow(x.lengths, n-len(x.lengths))[:n], slices.Grow(x.knowns, n-len(x.knowns))[:n]
+	x.growSpoken()
 }
 
 // put fills in a document, which was first known at an instant, in its present
@@ -158,6 +162,7 @@ func (x *Index) put(ord uint32, f *fact.Fact, known fact.Instant) {
 		subject: x.subjects.number([]byte(f.Subject)), predicate: x.predicates.number([]byte(f.Predicate)), prev: -1, status: f.Status,
 	}
 	x.ids[ord], x.lengths[ord], x.knowns[ord], x.byID[f.ID] = f.ID, length, known, ord
+	x.noteSpoken(ord, f)
 	if !f.Continues.IsZero() {
 		x.continues[f.ID] = f.Continues
 		x.bytes += 2 * rowBytes
@@ -205,7 +210,7 @@ func (x *Index) change(ord uint32, f *fact.Fact) {
 func (x *Index) size() int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.bytes + x.terms.bytes + x.subjects.bytes + x.predicates.bytes + x.denseBytes.Load()
+	return x.bytes + x.terms.bytes + x.subjects.bytes + x.predicates.bytes + x.sessions.bytes + x.denseBytes.Load()
 }
 
 // lexicon numbers strings, each with the list of documents that have it.

@@ -99,7 +99,10 @@ type Hit struct {
 // corpus.
 type Why struct {
 	Lexical, Words, Vector, Graph float64
-	Matches                       []Match // in the order of the question
+	// Turns and Session are what the conversation adds that a fact is of: the turns
+	// beside it and what else its own says, and its session as a whole.
+	Turns, Session float64
+	Matches        []Match // in the order of the question
 }
 
 // Match is a term of a document that a word of the question met.

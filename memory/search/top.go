@@ -297,9 +297,12 @@ type Answer struct {
 // search finds the best documents for a query. Callers hold mu.
 func (x *Index) search(ctx context.Context, q *Query) (*Answer, error) {
 	p := x.prepare(q)
-	s := &searcher{plan: p, best: best{most: q.Top, min: math.Inf(-1)}}
+	pool := x.pool(q)
+	s := &searcher{plan: p, best: best{most: pool, min: math.Inf(-1)}}
 	shift := p.shiftSum()
-	s.best.min = q.MinScore + shift
+	if pool == q.Top {
+		s.best.min = q.MinScore + shift
+	}
 	answer := &Answer{Corpus: p.count}
 	if len(p.clauses)+len(p.near) == 0 || q.Top == 0 || !s.restrict(x, &q.Filter) {
 		return answer, nil
@@ -311,14 +314,38 @@ func (x *Index) search(ctx context.Context, q *Query) (*Answer, error) {
 	slices.SortFunc(s.best.list, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ord, a.ord))
 	})
-	for _, one := range s.best.list {
-		answer.Hits = append(answer.Hits, Hit{ID: x.ids[one.ord], Score: one.score - shift, Why: p.why(one.ord)})
+	list := make([]heard, len(s.best.list))
+	for i, one := range s.best.list {
+		list[i] = heard{one.ord, one.score - shift, p.why(one.ord)}
 	}
+	list, err := x.converse(list, -shift, s.judged)
+	if err != nil {
+		return nil, err
+	}
+	answer.Hits = x.hits(q, list)
 	return answer, nil
+}
+
+// judged scores documents one by one, those that pass the filters.
+func (s *searcher) judged(ords []uint32) ([]heard, error) {
+	var list []heard
+	for _, ord := range ords {
+		if ord < s.bound && s.passes(ord) {
+			score, why := s.weigh(ord)
+			list = append(list, heard{ord, score, why})
+		}
+	}
+	return list, nil
 }
 
 // why tells what each part gave to a document's score.
 func (p *plan) why(ord uint32) Why {
+	_, w := p.weigh(ord)
+	return w
+}
+
+// weigh works out the score of a document, and what each part gave to it.
+func (p *plan) weigh(ord uint32) (float64, Why) {
 	counts := make([]uint8, len(p.clauses))
 	for i := range p.clauses {
 		counts[i] = p.clauses[i].list.count(ord)
@@ -327,8 +354,7 @@ func (p *plan) why(ord uint32) Why {
 	if at, ok := slices.BinarySearchFunc(p.near, ord, func(n nearDoc, ord uint32) int { return cmp.Compare(n.ord, ord) }); ok {
 		near = p.near[at].gain
 	}
-	_, w := p.judge(counts, p.x.lengths[ord], near)
-	return w
+	return p.judge(counts, p.x.lengths[ord], near)
 }
 
 // judge works out the score of a document that has each clause's term so many
