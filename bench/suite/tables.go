@@ -165,3 +165,5 @@ func asDuration(v float64) string  { return short(time.Duration(v)) }
 func perSecond(v float64) string   { return thousands(v) + " /s" }
 func asMebibytes(v float64) string { return thousands(v/(1<<20)) + " MiB" }
 func asBytes(v float64) string     { return thousands(v) + " B" }
+
+func asKibibytes(v float64) string { return thousands(v/(1<<10)) + " KiB" }
