@@ -135,7 +135,7 @@ func (b *briefing) judges(query *search.Query, judged []int) (map[string]*judge,
 			dense.Cosines = b.cosines[tenant]
 			own.Dense = &dense
 		}
-		scorer, err := b.s.indexes.Scorer(b.r.ctx, fact.Scope{Tenant: tenant, Branch: b.r.scope.Branch}, b.r.view, &own)
+		scorer, err := b.s.indexes.Scorer(b.r.ctx, fact.Scope{Tenant: tenant, Branch: b.r.scope.Branch}, b.r.raw, &own)
 		if err != nil {
 			return nil, searchError(err)
 		}

@@ -281,6 +281,7 @@ func (s *Service) searchQuery(r *reading, q *SearchQuery, near []search.Near) *s
 	}
 	if r.sight != nil {
 		query.Top = fact.MaxLimit // what may not be seen is taken out of the hits
+		query.Alone = true        // and must not be heard through its neighbours
 	}
 	if q.MinScoreGiven {
 		query.MinScore = q.MinScore

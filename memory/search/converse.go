@@ -37,10 +37,15 @@ func (h heard) better(g heard) int {
 	return cmp.Or(cmp.Compare(g.score, h.score), cmp.Compare(g.ord, h.ord))
 }
 
+// converses tells whether conversations count for a query.
+func (x *Index) converses(q *Query) bool {
+	return x.spoken != nil && q.Mode == Hybrid && q.Top > 0 && !q.Alone
+}
+
 // pool is how many of the best documents a query needs: more than it asks for where
 // conversations count.
 func (x *Index) pool(q *Query) int {
-	if x.spoken == nil || q.Mode != Hybrid || q.Top == 0 {
+	if !x.converses(q) {
 		return q.Top
 	}
 	return max(q.Top, leastPool)
@@ -49,8 +54,8 @@ func (x *Index) pool(q *Query) int {
 // converse ranks documents by the conversations that they are of, too. The list is
 // in order, the best first; nothing is what a document scores of which no part says
 // anything, and judge scores one that is not in the list, where it passes the filters.
-func (x *Index) converse(list []heard, nothing float64, judge func(ords []uint32) ([]heard, error)) ([]heard, error) {
-	if !slices.ContainsFunc(list, func(h heard) bool { return x.place(h.ord).session > 0 }) {
+func (x *Index) converse(q *Query, list []heard, nothing float64, judge func(ords []uint32) ([]heard, error)) ([]heard, error) {
+	if !x.converses(q) || !slices.ContainsFunc(list, func(h heard) bool { return x.place(h.ord).session > 0 }) {
 		return list, nil
 	}
 	more, err := judge(x.beside(list))
@@ -144,23 +149,50 @@ func (t *talkOf) hear(x *Index, list []heard, strength []float64, members []int)
 	for _, one := range loudest[:min(voices, len(loudest))] {
 		sum += one
 	}
+	turns := map[int32]*loud{}
 	for _, i := range members {
 		t.session[i] = sum / voices
+		if p := x.place(list[i].ord); p.turn != noTurn {
+			if turns[p.turn] == nil {
+				turns[p.turn] = &loud{}
+			}
+			turns[p.turn].hear(i, strength[i])
+		}
+	}
+	for _, i := range members {
 		p := x.place(list[i].ord)
 		if p.turn == noTurn {
 			continue
 		}
-		t.beside[i], t.same[i] = 0, 0
-		for _, j := range members {
-			switch other := x.place(list[j].ord).turn; {
-			case j == i || other == noTurn:
-			case other == p.turn:
-				t.same[i] = max(t.same[i], strength[j])
-			case other == p.turn-1 || other == p.turn+1:
-				t.beside[i] = max(t.beside[i], strength[j])
+		t.same[i], t.beside[i] = turns[p.turn].but(i), 0
+		for _, next := range [...]int32{p.turn - 1, p.turn + 1} {
+			if at := turns[next]; at != nil {
+				t.beside[i] = max(t.beside[i], at.most)
 			}
 		}
 	}
+}
+
+// loud keeps the two greatest strengths of a turn, and whose the greatest is.
+type loud struct {
+	whose        int
+	most, second float64
+}
+
+func (l *loud) hear(who int, strength float64) {
+	if strength > l.most {
+		l.whose, l.most, l.second = who, strength, l.most
+		return
+	}
+	l.second = max(l.second, strength)
+}
+
+// but is the greatest strength of all others.
+func (l *loud) but(who int) float64 {
+	if who == l.whose && l.most > 0 {
+		return l.second
+	}
+	return l.most
 }
 
 // centred measures values from their mean; what has none counts as an average one.

@@ -258,7 +258,7 @@ func (s *denseSearch) answer(ctx context.Context, from Source, q *Query, answer 
 	for i := range s.final[:min(pool, len(s.final))] {
 		list = append(list, s.heard(&s.final[i], shift))
 	}
-	list, err := s.x.converse(list, -shift, func(ords []uint32) ([]heard, error) { return s.judged(ctx, from, ords) })
+	list, err := s.x.converse(q, list, -shift, func(ords []uint32) ([]heard, error) { return s.judged(ctx, from, ords) })
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,8 @@ type Query struct {
 	Words *words.Table
 	// Dense ranks by stored vectors; nil = none.
 	Dense *Dense
+	// Alone ranks each document without the conversation that it is of.
+	Alone bool
 	Top   int
 	// MinScore is the least score that is answered; -Inf = any.
 	MinScore float64

@@ -318,7 +318,7 @@ func (x *Index) search(ctx context.Context, q *Query) (*Answer, error) {
 	for i, one := range s.best.list {
 		list[i] = heard{one.ord, one.score - shift, p.why(one.ord)}
 	}
-	list, err := x.converse(list, -shift, s.judged)
+	list, err := x.converse(q, list, -shift, s.judged)
 	if err != nil {
 		return nil, err
 	}
