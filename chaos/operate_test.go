@@ -25,6 +25,7 @@ func TestOperatedUnderLoad(t *testing.T) {
 		run(w.Nodes[0], "ops", "transfer", "n2")
 		run(w.Nodes[2], "ops", "snapshot")
 		run(w.Nodes[0], "ops", "peers", "demote", "n3")
+		run(w.Nodes[1], "ops", "verify")
 		run(w.Nodes[1], "ops", "backup", t.TempDir())
 		run(w.Nodes[2], "ops", "peers", "promote", "n3")
 		run(w.Nodes[0], "ops", "transfer")

@@ -15,6 +15,7 @@ import (
 type asked struct {
 	operator
 	calls []string
+	wrong []string // in the store
 }
 
 func (a *asked) note(format string, args ...any) error {
@@ -29,6 +30,10 @@ func (a *asked) Nodes(context.Context) (memory.NodesReport, error) {
 }
 
 func (a *asked) Snapshot(context.Context) (uint64, error) { return 12, a.note("snapshot") }
+
+func (a *asked) VerifyStore(context.Context) (memory.StoreCheck, error) {
+	return memory.StoreCheck{Tx: 4, Epoch: "e", Digest: "ab", Keys: 9, Problems: a.wrong}, a.note("verify")
+}
 
 func (a *asked) Remove(_ context.Context, id string) error {
 	if id == "nobody" {
@@ -55,6 +60,13 @@ func TestOperatorRoutes(t *testing.T) {
 	if got.Body != want {
 		t.Errorf("nodes:\n%s\nnot\n%s", got.Body, want)
 	}
+	if got := r.post("/api/admin/verify", "").status(http.StatusOK).Body; got != `{"sound":true,"epoch":"e","digest":"ab","tx":4,"keys":9,"facts":0,"versions":0,"events":0,"outcomes":0,"tenants":0,"unchecked":0,"untold":0,"problems":[]}` {
+		t.Errorf("verify: %s", got)
+	}
+	o.wrong = []string{"a key without its fact"}
+	if got := r.post("/api/admin/verify", "").status(http.StatusOK).Body; !strings.Contains(got, `"sound":false`) || !strings.Contains(got, `"problems":["a key without its fact"]`) {
+		t.Errorf("verify: %s", got)
+	}
 	if got := r.post("/api/admin/snapshot", "").status(http.StatusOK).Body; got != `{"ok":true,"snapshot_index":12}` {
 		t.Errorf("snapshot: %s", got)
 	}
@@ -66,7 +78,7 @@ func TestOperatorRoutes(t *testing.T) {
 	r.post("/api/admin/transfer", `{"to":"n2"}`).status(http.StatusOK)
 	r.post("/api/admin/transfer", "").status(http.StatusOK)
 	r.post("/api/admin/transfer", `{"to":null}`).status(http.StatusOK)
-	if all := strings.Join(o.calls, "; "); all != `snapshot; remove n 2; voter n2 true; voter n2 false; transfer "n2"; transfer ""; transfer ""` {
+	if all := strings.Join(o.calls, "; "); all != `verify; verify; snapshot; remove n 2; voter n2 true; voter n2 false; transfer "n2"; transfer ""; transfer ""` {
 		t.Errorf("asked for %s", all)
 	}
 

@@ -109,6 +109,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/api/admin/backup", handle: s.backup},
 		{method: http.MethodGet, template: "/api/admin/nodes", handle: s.nodes},
 		{method: http.MethodPost, template: "/api/admin/snapshot", handle: s.snapshot},
+		{method: http.MethodPost, template: "/api/admin/verify", handle: s.verify},
 		{method: http.MethodPost, template: "/api/admin/peers/:id", handle: s.changePeer},
 		{method: http.MethodDelete, template: "/api/admin/peers/:id", handle: s.removePeer},
 		{method: http.MethodPost, template: "/api/admin/transfer", handle: s.transfer},

@@ -16,6 +16,8 @@ type Operations interface {
 	// Snapshot has this node take a snapshot and trim its log, and returns the
 	// log entry of the newest one.
 	Snapshot(ctx context.Context) (index uint64, err error)
+	// VerifyStore checks this node's store to its last key.
+	VerifyStore(ctx context.Context) (StoreCheck, error)
 	// Remove takes a member out of the cluster.
 	Remove(ctx context.Context, id string) error
 	// SetVoter gives a member its vote or takes it.

@@ -97,7 +97,8 @@ type Service struct {
 	requests   *buckets // nil = no limit
 	rows       *buckets // nil = no limit
 	refused    refusals
-	links      int // edges that a look at the graph keeps in mind
+	verifying  chan struct{} // held while the store is checked
+	links      int           // edges that a look at the graph keeps in mind
 	words      *words.Table
 	indexes    *search.Indexes
 	embed      embedding
@@ -122,6 +123,7 @@ func New(o Options) (*Service, error) {
 		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, links: maxKeptLinks,
 	}
 	s.limit(o.Limits)
+	s.verifying = make(chan struct{}, 1)
 	s.words, s.indexes = o.Words, search.NewIndexes(o.SearchBytes, s.source)
 	if o.SecondAdminKey != "" && (o.AdminKey == "" || o.AdminKey == o.SecondAdminKey) {
 		return nil, errors.New("memory: a second admin key needs a first one that is another")

@@ -26,7 +26,7 @@ const asidePrefix = "replaced-"
 var parts = []string{"node.json", "state", "raft.db", "snapshots"}
 
 // leftovers may lie beside them after a crash or an earlier restore.
-var leftovers = []string{"LOCK", "lost+found", "state.old", "node.json.tmp", stagingName}
+var leftovers = []string{"LOCK", "lost+found", "raft.db.next", "state.old", "node.json.tmp", stagingName}
 
 // claim locks the data directory and looks at what it holds. A directory that holds
 // anything but a node's data is refused whatever is asked for.

@@ -34,6 +34,23 @@ func (o operations) Nodes(ctx context.Context) (memory.NodesReport, error) {
 
 func (o operations) Snapshot(context.Context) (uint64, error) { return o.node.raft.TakeSnapshot() }
 
+// VerifyStore checks the node's store as it stands now, while the node goes on.
+func (o operations) VerifyStore(ctx context.Context) (memory.StoreCheck, error) {
+	view, err := o.node.machine.View()
+	if err != nil {
+		return memory.StoreCheck{}, err
+	}
+	defer view.Close()
+	v, err := view.Verify(ctx, nil)
+	if err != nil {
+		return memory.StoreCheck{}, err
+	}
+	return memory.StoreCheck{
+		Tx: v.Tx, Epoch: v.Epoch, Digest: v.Digest, Keys: v.Keys, Facts: v.Facts, Versions: v.Versions, Events: v.Events,
+		Outcomes: v.Outcomes, Tenants: v.Tenants, Unchecked: v.Unchecked, Untold: v.Untold, Problems: v.Problems,
+	}, nil
+}
+
 func (o operations) Remove(ctx context.Context, id string) error { return o.node.raft.Remove(ctx, id) }
 
 func (o operations) SetVoter(ctx context.Context, id string, voter bool) error {

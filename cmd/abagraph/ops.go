@@ -20,7 +20,7 @@ func opsCommand(a *app) *cobra.Command {
 	}
 	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a), opsVerifyAuditCommand(a),
 		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a), opsRecoverCommand(a), opsLogCommand(a),
-		opsDoctorCommand(a), opsBundleCommand(a), opsCertsCommand(a)} {
+		opsDoctorCommand(a), opsBundleCommand(a), opsCertsCommand(a), opsReplayCommand(a), opsCompactCommand(a)} {
 		c.AddCommand(command)
 	}
 	return c

@@ -55,6 +55,9 @@ func TestGoldenIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if name == "" {
+		if again, err := (&ops.Replay{Data: root}).Run(t.Context()); err != nil || !again.SameKeys {
+			t.Errorf("its log, replayed, leads elsewhere: %+v: %v", again, err)
+		}
 		asked(t, root, &made)
 		judge(t, root, made)
 		return
