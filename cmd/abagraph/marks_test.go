@@ -1,16 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -75,14 +76,14 @@ var asked = []string{"/api/facts?object=SAID&api_key=SECRET", "/api/facts?subjec
 func TestOBS01NoMarkIsLeftBehind(t *testing.T) {
 	home := t.TempDir()
 	p := launch(t, "--bind", "127.0.0.1:0", "--data", filepath.Join(home, "data"), "--admin-key", "root-"+markSecret, "--log-level", "debug", "--pii-key", "pii-"+markSecret, "--embedding", "hash").up()
-	described := describedBodies(t, p)
 	answers := map[string]string{}
-	for _, operation := range described {
-		if len(marked[operation]) == 0 {
-			t.Errorf("%s takes a body: add requests with marks in its texts to the table of this test", operation)
+	for _, operation := range describedBodies(t, p) {
+		method, template, _ := strings.Cut(operation.name, " ")
+		lines := marked[operation.name]
+		for _, body := range withMarks(operation.example) {
+			lines = append(lines, parameter.ReplaceAllString(template, "none")+" "+body)
 		}
-		method, _, _ := strings.Cut(operation, " ")
-		for _, line := range marked[operation] {
+		for _, line := range lines {
 			path, body, _ := strings.Cut(line, " ")
 			answers[line] = knock(t, p, method, path, body, "root-"+markSecret)
 			knock(t, p, method, path, body, "wrong-"+markSecret)
@@ -136,27 +137,90 @@ func TestOBS01NoMarkIsLeftBehind(t *testing.T) {
 	}
 }
 
+// described is an operation that takes a body, with the body that the API shows.
+type described struct {
+	name    string
+	example any
+}
+
 // describedBodies lists the operations that take a body, as the API describes them.
-func describedBodies(t *testing.T, p *process) []string {
+func describedBodies(t *testing.T, p *process) []described {
 	t.Helper()
 	var api struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
+		Paths map[string]map[string]struct {
+			RequestBody *struct {
+				Content map[string]struct {
+					Example any `json:"example"`
+				} `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
 	}
 	if err := json.Unmarshal([]byte(knock(t, p, http.MethodGet, "/openapi.json", "", "root-"+markSecret)), &api); err != nil {
 		t.Fatal(err)
 	}
-	var list []string
+	var list []described
 	for path, operations := range api.Paths {
-		for method, raw := range operations {
-			if method = strings.ToUpper(method); bytes.Contains(raw, []byte(`"requestBody"`)) && method != http.MethodGet {
-				list = append(list, method+" "+path)
+		for method, operation := range operations {
+			if operation.RequestBody != nil {
+				list = append(list, described{strings.ToUpper(method) + " " + path, operation.RequestBody.Content["application/json"].Example})
 			}
 		}
 	}
+	slices.SortFunc(list, func(a, b described) int { return strings.Compare(a.name, b.name) })
 	if len(list) < 20 {
 		t.Fatalf("the API describes %d bodies", len(list))
 	}
 	return list
+}
+
+var parameter = regexp.MustCompile(`\{[a-z]+\}`)
+
+// withMarks returns bodies that are made of an example: one for each text in it, with
+// marks in place of that, one with marks in place of all, and one with a field that no
+// operation knows.
+func withMarks(example any) []string {
+	bodies := []string{`{"SAID":"SAID"}`}
+	texts := 0
+	put(example, func() bool { texts++; return false })
+	for i := -1; i < texts; i++ {
+		n := -1
+		body, err := json.Marshal(put(example, func() bool { n++; return i < 0 || n == i }))
+		if err == nil && example != nil {
+			bodies = append(bodies, string(body))
+		}
+	}
+	return bodies
+}
+
+// names are fields that hold names which programs choose: docs/masking.md says that
+// they are never masked.
+var names = []string{"predicate", "id", "name", "resource", "branch", "parent", "tenant", "role"}
+
+// put returns a value with SAID in place of the texts that are chosen, in the order of
+// their names.
+func put(value any, chosen func() bool) any {
+	switch v := value.(type) {
+	case string:
+		if chosen() {
+			return "SAID"
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = put(v[i], chosen)
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			object[name] = v[name]
+			if !slices.Contains(names, name) {
+				object[name] = put(v[name], chosen)
+			}
+		}
+		return object
+	}
+	return value
 }
 
 // knock sends one request with marks in its headers, too, and returns the whole answer.
