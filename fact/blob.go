@@ -9,8 +9,8 @@ import (
 const MaxBlobPart = 512 << 10
 
 // BlobPart is a piece of a blob: of a document, kept under the SHA-256 of the whole
-// of it and read by facts whose object refers to it (C-3). All pieces but the last
-// have MaxBlobPart bytes.
+// of it and read by facts whose object refers to it (C-3). A piece
+// has at most MaxBlobPart bytes, and ends with a whole character.
 type BlobPart struct {
 	Hash [sha256.Size]byte
 	Part uint32 // 0 is the first

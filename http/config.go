@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"abagraph/http/discover"
+	"abagraph/ingest"
 	"abagraph/internal/events"
 	"abagraph/memory"
 
@@ -43,6 +44,8 @@ type Config struct {
 	// Docs holds the documents that the server hands out, Markdown files in its root;
 	// nil = none.
 	Docs fs.FS
+	// Desk works on what is sent in; nil = one that asks no models.
+	Desk *ingest.Desk
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
 	// Window is what /api/observability shows; nil shows an empty one.
@@ -81,6 +84,9 @@ func (c *Config) complete() error {
 	fill(&c.MaxStreams, DefaultMaxStreams)
 	fill(&c.KeepAlive, DefaultKeepAlive)
 	fill(&c.SlowReader, DefaultSlowReader)
+	if c.Desk == nil {
+		c.Desk = &ingest.Desk{Memory: c.Memory}
+	}
 	if c.Window == nil {
 		c.Window = events.NewWindow(nil)
 	}

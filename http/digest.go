@@ -3,6 +3,7 @@ package http
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/ingest"
@@ -26,50 +27,81 @@ func (s *Server) digest(c *call) error {
 	if err != nil {
 		return err
 	}
-	r, result, err := ingest.Run(c.r.Context(), s.config.Memory, c.caller, o, d, c.trace)
+	if d.Extract.Given() {
+		c.patience(ingest.ReadTime)
+	}
+	r, result, err := s.config.Desk.Digest(c.r.Context(), c.caller, o, d, c.trace)
 	if result != nil {
 		c.wrote(result)
 	}
 	if err != nil {
 		return err
 	}
-	mode := "facts"
-	if !d.FromFacts {
-		mode = "links"
+	if !d.FromFacts && !d.Extract.Given() {
 		c.input.Warn("no model was given: only the [[links]] of the content were extracted")
 	}
-	s.config.Logger.Info("abagraph.digest", "mode", mode, "records", len(r.Items), "written", r.Counts[ingest.Written],
-		"candidates", r.Counts[ingest.Candidate], "superseded", len(r.Superseded), "pii_masked", r.Masked, "tenant", c.caller.Tenant)
+	s.config.Logger.Info("abagraph.digest", d.Told(r, c.caller.Tenant)...)
 	b := appendDigested(c.begin(), r)
 	b = strconv.AppendUint(append(b, `,"tx":`...), result.Tx, 10)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
 }
 
+// patience gives an answer that waits for models more time to be written.
+func (c *call) patience(d time.Duration) {
+	if w, ok := c.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = w.SetWriteDeadline(time.Now().Add(d + time.Minute)) // a connection without deadlines has none
+	}
+}
+
 // appendDigested appends a receipt without its closing brace.
 func appendDigested(b []byte, r *ingest.Receipt) []byte {
 	b = strconv.AppendInt(append(b, `{"written":`...), int64(r.Counts[ingest.Written]), 10)
-	b = append(b, `,"written_ids":[`...)
-	n := 0
-	for i := range r.Items {
-		if r.Items[i].Outcome == ingest.Written {
-			b = jsonx.AppendID(comma(b, n), r.Items[i].Fact.ID)
-			n++
-		}
-	}
-	b = strconv.AppendInt(append(b, `],"superseded":`...), int64(len(r.Superseded)), 10)
+	b = append(b, `,"written_ids":`...)
+	b = jsonx.AppendIDs(b, r.IDs(ingest.Written))
+	b = strconv.AppendInt(append(b, `,"superseded":`...), int64(len(r.Superseded)), 10)
 	b = append(b, `,"superseded_ids":`...)
 	b = jsonx.AppendIDs(b, r.Superseded)
 	b = strconv.AppendInt(append(b, `,"candidates":`...), int64(r.Counts[ingest.Candidate]), 10)
+	b = append(b, `,"candidate_ids":`...)
+	b = jsonx.AppendIDs(b, r.IDs(ingest.Candidate))
 	b = strconv.AppendInt(append(b, `,"duplicates":`...), int64(r.Counts[ingest.Duplicate]), 10)
+	b = strconv.AppendInt(append(b, `,"refused":`...), int64(r.Counts[ingest.Refused]), 10)
 	b = append(b, `,"entities":`...)
 	b = jsonx.AppendStrings(b, r.Entities)
 	b = strconv.AppendInt(append(b, `,"pii_masked":`...), int64(r.Masked), 10)
+	if r.Document != "" {
+		b = jsonx.AppendString(append(b, `,"document":`...), r.Document)
+		b = strconv.AppendInt(append(b, `,"chunks":`...), int64(r.Chunks), 10)
+		b = append(b, `,"notes":`...)
+		b = jsonx.AppendStrings(b, r.Notes)
+	}
 	b = append(b, `,"items":[`...)
 	for i := range r.Items {
-		b = append(comma(b, i), `{"outcome":"`...)
-		b = append(b, r.Items[i].Outcome.String()...)
-		b = append(b, `","id":`...)
-		b = append(jsonx.AppendID(b, r.Items[i].Fact.ID), '}')
+		b = appendItem(comma(b, i), &r.Items[i])
 	}
 	return append(b, ']')
+}
+
+// appendItem appends what became of one statement; what a model found is told with
+// it.
+func appendItem(b []byte, item *ingest.Item) []byte {
+	b = append(append(append(b, `{"outcome":"`...), item.Outcome.String()...), '"')
+	if item.Outcome != ingest.Refused {
+		b = jsonx.AppendID(append(b, `,"id":`...), item.Fact.ID)
+	}
+	if item.Chunk > 0 {
+		b = jsonx.AppendString(append(b, `,"subject":`...), item.Said.Subject)
+		b = jsonx.AppendString(append(b, `,"predicate":`...), item.Said.Predicate)
+		b = jsonx.AppendString(append(b, `,"object":`...), item.Said.Object)
+		b = jsonx.AppendString(append(b, `,"quote":`...), item.Quote)
+		b = strconv.AppendInt(append(b, `,"chunk":`...), int64(item.Chunk), 10)
+	}
+	if item.Reason != "" {
+		b = jsonx.AppendString(append(b, `,"reason":`...), item.Reason)
+	}
+	if len(item.Notes) > 0 {
+		b = append(b, `,"notes":`...)
+		b = jsonx.AppendStrings(b, item.Notes)
+	}
+	return append(b, '}')
 }

@@ -115,7 +115,7 @@ func TestDigestOfLinks(t *testing.T) {
 }
 
 func TestDigestInput(t *testing.T) {
-	r := start(t, "admin")
+	r := start(t, "admin", withDesk(t))
 	const one = `{"subject":"A:1","predicate":"p","object":1}`
 	links := ""
 	for i := range 501 {
@@ -127,14 +127,18 @@ func TestDigestInput(t *testing.T) {
 		`{"content":7}`:                    "content",
 		`{"content":"no links, no model"}`: "extract_model",
 		`{"content":"` + links + `"}`:      "content",
-		`{"content":"x","content_type":"application/pdf"}`:                         "content_type",
-		`{"content":"[[A:b]]","subject":""}`:                                       "subject",
-		`{"content":"x","extract_model":{"model":"m"}}`:                            "extract_model.key",
-		`{"content":"x","judge_model":{"key":"k","model":""}}`:                     "judge_model.model",
-		`{"content":"x","model":{"key":"k","model":"m","api_key":"k"}}`:            "model.api_key",
-		`{"content":"x","model":{"key":"k","model":"m","provider":"other"}}`:       "model.provider",
-		`{"content":"x","model":{"key":"k","model":"m","endpoint":"file:///etc"}}`: "model.endpoint",
-		`{"content":"[[A:b]]","model":{"key":"k","model":"m"}}`:                    "model",
+		`{"content":"x","content_type":"application/zip"}`:                                     "content_type",
+		`{"content":"é","content_type":"application/pdf"}`:                                     "content",
+		`{"content":"[[A:b]]","date":"yesterday"}`:                                             "date",
+		`{"content":"x","extract_model":{"key":"k","model":"m"}}`:                              "judge_model",
+		`{"content":"x","judge_model":{"key":"k","model":"m"}}`:                                "extract_model",
+		`{"content":"[[A:b]]","subject":""}`:                                                   "subject",
+		`{"content":"x","extract_model":{"model":"m"}}`:                                        "extract_model.key",
+		`{"content":"x","judge_model":{"key":"k","model":""}}`:                                 "judge_model.model",
+		`{"content":"x","model":{"key":"k","model":"m","api_key":"k"}}`:                        "model.api_key",
+		`{"content":"x","model":{"key":"k","model":"m","provider":"other"}}`:                   "model.provider",
+		`{"content":"x","model":{"key":"k","model":"m","endpoint":"file:///etc"}}`:             "model.endpoint",
+		`{"content":"x","model":{"key":"k","model":"m","endpoint":"http://169.254.169.254/"}}`: "model.endpoint",
 		`{"facts":[]}`: "facts",
 		`{"facts":{}}`: "facts",
 		`{"facts":[` + strings.Repeat(one+",", 500) + one + `]}`: "facts",

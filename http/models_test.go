@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	httpd "abagraph/http"
+	"abagraph/ingest"
 	"abagraph/internal/jsonx"
 	"abagraph/internal/models"
 	"abagraph/internal/models/standin"
@@ -21,7 +23,12 @@ func withModel(t *testing.T, door memory.Options, reply func(standin.Call) stand
 	t.Helper()
 	s := standin.New(t, reply)
 	door.Models = localModels(t)
-	return startWith(t, door), s
+	return startWith(t, door, withDesk(t)), s
+}
+
+// withDesk has texts read by models on this machine.
+func withDesk(t *testing.T) func(*httpd.Config) {
+	return func(c *httpd.Config) { c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t)} }
 }
 
 func localModels(t *testing.T) *models.Client {

@@ -67,6 +67,7 @@ func (s *Server) table() []route {
 		{method: http.MethodPost, template: "/api/compact", handle: s.compact},
 		{method: http.MethodPost, template: "/api/enrich", handle: s.enrich},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
+		{method: http.MethodGet, template: "/api/blobs/:hash", handle: s.blob},
 		{method: http.MethodGet, template: "/api/embeddings", handle: s.embeddings},
 		{method: http.MethodPost, template: "/api/embeddings", handle: s.embed},
 		{method: http.MethodGet, template: "/api/health", access: public, handle: s.health},

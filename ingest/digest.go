@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"abagraph/fact"
+	"abagraph/ingest/load"
 	"abagraph/memory"
 	"abagraph/memory/mask"
 	"abagraph/memory/page"
@@ -25,6 +26,14 @@ type Digest struct {
 	FromFacts bool
 	Facts     []fact.Assert
 	Content   string
+	Kind      string // one of package load's; "" = Markdown
+	// Date is when the content was written, the only "today" that it knows; or
+	// fact.NoInstant.
+	Date fact.Instant
+	// Extract finds what the content says in words, and Judge scores it; without
+	// them only links are found.
+	Extract Model
+	Judge   Model
 	// Subject is what the content is about; "" = a document that is named after
 	// its content.
 	Subject   string
@@ -36,68 +45,95 @@ type Digest struct {
 // Outcome says what became of one statement.
 type Outcome uint8
 
-// The outcomes: the statement holds, is held back as a candidate, or stood already.
+// The outcomes: the statement holds, is held back as a candidate, stood already, or
+// cannot be written.
 const (
 	Written Outcome = iota
 	Candidate
 	Duplicate
+	Refused
 )
 
-var outcomeNames = [...]string{"written", "candidate", "duplicate"}
+var outcomeNames = [...]string{"written", "candidate", "duplicate", "refused"}
 
 // String returns the word that answers carry.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// Item is one statement of a digest with the fact that tells it now.
+// Item is one statement of a digest with the fact that tells it now, unless it was
+// refused.
 type Item struct {
 	Outcome Outcome
 	Fact    fact.Fact
+	// Said is the statement in the words of a model, and Quote those of the text
+	// that support it; empty where no model was asked.
+	Said  Said
+	Quote string
+	Chunk int
+	// Reason says why it was held back or refused, Notes what else was done to it.
+	Reason string
+	Notes  []string
 }
 
-// Receipt says what became of a digest. Written, candidates and duplicates make
-// all items.
+// Receipt says what became of a digest. Written, candidates, duplicates and refused
+// make all items.
 type Receipt struct {
-	Items      []Item
-	Counts     [3]int // by Outcome
+	Items  []Item
+	Counts [4]int // by Outcome
+	// Document is the entity that stands for the text that was kept, and Chunks how
+	// many pieces of it were read; "" and 0 where no model was asked.
+	Document   string
+	Chunks     int
+	Notes      []string
 	Superseded []fact.ID
 	Entities   []string
 	Masked     int
+
+	named map[string]bool // the entities, for a quick look
 }
 
-// Run masks a digest and writes it in one tx, all or nothing.
-func Run(ctx context.Context, m *memory.Service, c memory.Caller, o memory.WriteOptions, d *Digest, trace *memory.Trace) (*Receipt, *fact.Result, error) {
+// Digest masks a digest and writes it in one tx, all or nothing.
+func (d *Desk) Digest(ctx context.Context, c memory.Caller, o memory.WriteOptions, q *Digest, trace *memory.Trace) (*Receipt, *fact.Result, error) {
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
-	masker := m.Masker(c, d.Mode)
-	facts, masked, err := d.statements(&masker)
+	if q.Threshold != nil {
+		o.Threshold = q.Threshold
+	}
+	if q.Extract.Given() {
+		return d.read(ctx, c, o, q, trace)
+	}
+	masker := d.Memory.Masker(c, q.Mode)
+	facts, masked, err := q.statements(&masker)
 	if err != nil {
 		return nil, nil, err
 	}
 	trace.Step("mask", "")
-	if d.Threshold != nil {
-		o.Threshold = d.Threshold
-	}
-	if o.Mask = d.Mode; !d.FromFacts {
+	if o.Mask = q.Mode; !q.FromFacts {
 		o.Mask = masker.Again() // the text was masked before its links were read
 	}
-	result, err := m.Transact(ctx, c, o, &fact.Write{Asserts: facts}, trace)
+	result, err := d.Memory.Transact(ctx, c, o, &fact.Write{Asserts: facts}, trace)
 	if result != nil {
 		result.Masked += masked
 	}
 	if err != nil {
 		return nil, result, err
 	}
-	r := receipt(result)
+	r := newReceipt()
+	r.take(result.Asserts)
 	r.Masked = result.Masked
 	trace.Name("digest", "mask → asserts, in one tx")
+	r.explain(trace)
+	return r, result, nil
+}
+
+func (r *Receipt) explain(trace *memory.Trace) {
 	trace.Int("records", len(r.Items))
 	trace.Int("written", r.Counts[Written])
 	trace.Int("candidates", r.Counts[Candidate])
 	trace.Int("duplicates", r.Counts[Duplicate])
+	trace.Int("refused", r.Counts[Refused])
 	trace.Int("superseded", len(r.Superseded))
 	trace.Int("pii_masked", r.Masked)
-	return r, result, nil
 }
 
 // statements returns what shall be written: given facts as they are, since every
@@ -117,7 +153,15 @@ func (d *Digest) statements(m *mask.Masker) ([]fact.Assert, int, error) {
 
 // links returns one reference for each target that the content links to.
 func (d *Digest) links(m *mask.Masker) ([]fact.Assert, int, error) {
-	content, masked := m.Text(d.Content)
+	text := d.Content
+	if d.Kind == load.PDF {
+		doc, err := load.Text(d.Kind, text)
+		if err != nil {
+			return nil, 0, err
+		}
+		text = doc.String()
+	}
+	content, masked := m.Text(text)
 	links := page.Links(content)
 	if len(links) == 0 {
 		return nil, 0, fact.Invalid("extract_model", "is required: without a model only [[links]] are extracted, and the content has none")
@@ -134,14 +178,19 @@ func (d *Digest) links(m *mask.Masker) ([]fact.Assert, int, error) {
 	if d.Source != nil {
 		source = *d.Source
 	}
+	return references(subject, &source, links), masked, nil
+}
+
+// references are the asserts that links make.
+func references(subject string, source *string, links []page.Link) []fact.Assert {
 	var list []fact.Assert
 	for _, l := range links {
 		list = append(list, fact.Assert{
 			Subject: subject, Predicate: page.References, Object: fact.TextObject(l.Target), ValidFrom: fact.NoInstant, ValidUntil: fact.Forever,
-			Confidence: 1, Source: &source, Policy: fact.Coexist, KnownAt: fact.NoInstant,
+			Confidence: 1, Source: source, Policy: fact.Coexist, KnownAt: fact.NoInstant,
 		})
 	}
-	return list, masked, nil
+	return list
 }
 
 // document names a text after its content.
@@ -150,36 +199,48 @@ func document(content string) string {
 	return "Document:" + hex.EncodeToString(sum[:8])
 }
 
-// receipt says what became of each statement.
-func receipt(result *fact.Result) *Receipt {
-	r := &Receipt{Entities: []string{}}
-	seen := make(map[string]bool)
-	name := func(entity string) {
-		if !seen[entity] {
-			seen[entity] = true
-			r.Entities = append(r.Entities, entity)
-		}
+func newReceipt() *Receipt { return &Receipt{Entities: []string{}, named: map[string]bool{}} }
+
+// take notes what became of statements, in their order.
+func (r *Receipt) take(asserts []fact.AssertResult) {
+	for i := range asserts {
+		r.add(&asserts[i], Item{})
 	}
-	for i := range result.Asserts {
-		a := &result.Asserts[i]
-		item := Item{Outcome: Written, Fact: a.Fact}
-		switch {
-		case a.Duplicate:
-			item.Outcome = Duplicate
-		case a.Fact.Status == fact.Candidate:
-			item.Outcome = Candidate
-		}
-		r.Items = append(r.Items, item)
-		r.Counts[item.Outcome]++
-		for j := range a.Superseded {
-			r.Superseded = append(r.Superseded, a.Superseded[j].ID)
-		}
-		name(a.Fact.Subject)
-		if a.Fact.Object.Kind == fact.Text {
-			if _, _, ref := fact.SplitEntity(a.Fact.Object.Text); ref {
-				name(a.Fact.Object.Text)
-			}
-		}
+}
+
+// add notes what became of one statement.
+func (r *Receipt) add(a *fact.AssertResult, item Item) {
+	item.Outcome, item.Fact = Written, a.Fact
+	switch {
+	case a.Duplicate:
+		item.Outcome = Duplicate
+	case a.Fact.Status == fact.Candidate:
+		item.Outcome = Candidate
 	}
-	return r
+	if item.Outcome != Candidate {
+		item.Reason = ""
+	}
+	r.Items = append(r.Items, item)
+	r.Counts[item.Outcome]++
+	for j := range a.Superseded {
+		r.Superseded = append(r.Superseded, a.Superseded[j].ID)
+	}
+	r.name(a.Fact.Subject)
+	if a.Fact.Object.Kind == fact.Text && isEntity(a.Fact.Object.Text) {
+		r.name(a.Fact.Object.Text)
+	}
+}
+
+func (r *Receipt) name(entity string) {
+	if !r.named[entity] {
+		r.named[entity] = true
+		r.Entities = append(r.Entities, entity)
+	}
+}
+
+// refuse notes a statement that cannot be written.
+func (r *Receipt) refuse(item Item) {
+	item.Outcome = Refused
+	r.Items = append(r.Items, item)
+	r.Counts[Refused]++
 }

@@ -2,16 +2,13 @@ package ingest
 
 import (
 	"strconv"
-	"strings"
 
 	"abagraph/fact"
+	"abagraph/ingest/load"
 	"abagraph/internal/jsonx"
 	"abagraph/memory"
 	"abagraph/memory/mask"
 )
-
-// contentTypes are the kinds of texts that are read.
-var contentTypes = [...]string{"text/markdown", "text/plain"}
 
 // Read reads the body of a digest. Where it has facts, content and models are
 // passed over.
@@ -28,10 +25,10 @@ func Read(in *memory.Input, v jsonx.Value) (*Digest, error) {
 	f.Ignore("tenant")
 	facts, given := f.Get("facts")
 	content, _ := f.Get("content")
-	kind, _ := f.Get("content_type")
-	subject, about := f.Get("subject")
-	models := [...]string{"model", "extract_model", "judge_model"}
-	for _, name := range models {
+	kind, kindGiven := f.Text("content_type")
+	subject, about := f.Text("subject")
+	f.Ignore("date")
+	for _, name := range modelFields {
 		f.Ignore(name)
 	}
 	if err := f.Done(); err != nil {
@@ -45,19 +42,23 @@ func Read(in *memory.Input, v jsonx.Value) (*Digest, error) {
 		return nil, fact.Invalid("content", "is required")
 	}
 	d.Content = content.Text
+	var err error
 	if about {
-		if subject.Kind != jsonx.String {
-			return nil, fact.Invalid("subject", "must be a string, not "+subject.Kind.String())
-		}
-		var err error
-		if d.Subject, err = memory.Name("subject", subject.Text); err != nil {
+		if d.Subject, err = memory.Name("subject", subject); err != nil {
 			return nil, err
 		}
 	}
-	if err := checkType(kind); err != nil {
+	d.Kind = load.Markdown
+	if kindGiven {
+		if d.Kind, err = load.KindOf("content_type", kind); err != nil {
+			return nil, err
+		}
+	}
+	d.Date = in.Time(f, "date")
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	return d, checkModels(f, models[:])
+	return d, d.readModels(f)
 }
 
 // readFacts reads the statements of a digest.
@@ -114,45 +115,4 @@ func threshold(f *jsonx.Fields) *float64 {
 		return nil
 	}
 	return &t
-}
-
-// checkType refuses a text of a kind that is not read.
-func checkType(v jsonx.Value) error {
-	media, _, _ := strings.Cut(strings.ToLower(v.Text), ";")
-	for _, known := range contentTypes {
-		if v.Kind == jsonx.Null || v.Kind == jsonx.String && strings.TrimSpace(media) == known {
-			return nil
-		}
-	}
-	return fact.Invalid("content_type", "must be "+strings.Join(contentTypes[:], " or "))
-}
-
-// checkModels refuses what only a model could do, before anything is written. A
-// model is judged by its form first, so that a wrong one is told apart.
-func checkModels(f *jsonx.Fields, names []string) error {
-	for _, name := range names {
-		v, given := f.Get(name)
-		if !given {
-			continue
-		}
-		m := jsonx.Open(v, name)
-		provider, _ := m.Text("provider")
-		endpoint, _ := m.Text("endpoint")
-		for _, required := range [...]string{"key", "model"} {
-			if m.Required(required) == "" {
-				m.Fail(fact.Invalid(name+"."+required, "must not be empty"))
-			}
-		}
-		if provider != "" && provider != "anthropic" && provider != "openai" {
-			m.Fail(fact.Invalid(name+".provider", "has no such value (anthropic or openai)"))
-		}
-		if endpoint != "" && !strings.HasPrefix(endpoint, "https://") && !strings.HasPrefix(endpoint, "http://") {
-			m.Fail(fact.Invalid(name+".endpoint", "must be an http or https URL"))
-		}
-		if err := m.Done(); err != nil {
-			return err
-		}
-		return fact.Invalid(name, "cannot be used: this version calls no model; send facts, or content with [[links]] and no model")
-	}
-	return nil
 }

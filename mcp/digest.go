@@ -48,14 +48,13 @@ func (c *call) digest() error {
 	if o.Branch, err = c.input.Branch(""); err != nil {
 		return err
 	}
-	r, result, err := ingest.Run(c.ctx, c.server.memory, c.caller, o, d, nil)
+	r, result, err := c.server.desk.Digest(c.ctx, c.caller, o, d, nil)
 	c.wrote(result)
 	if err != nil {
 		return err
 	}
 	c.progress(len(r.Items), len(r.Items), "written")
-	c.server.logger.Info("abagraph.digest", "mode", "mcp", "records", len(r.Items), "written", r.Counts[ingest.Written],
-		"candidates", r.Counts[ingest.Candidate], "superseded", len(r.Superseded), "pii_masked", r.Masked, "tenant", c.caller.Tenant)
+	c.server.logger.Info("abagraph.digest", d.Told(r, c.caller.Tenant)...)
 	c.digested(r)
 	return nil
 }
@@ -72,23 +71,14 @@ func objectsThere(facts jsonx.Value) error {
 
 // digested appends what became of the facts.
 func (c *call) digested(r *ingest.Receipt) {
-	ids := func(outcome ingest.Outcome) []fact.ID {
-		var list []fact.ID
-		for i := range r.Items {
-			if r.Items[i].Outcome == outcome {
-				list = append(list, r.Items[i].Fact.ID)
-			}
-		}
-		return list
-	}
 	c.b = append(c.b, `{"written":`...)
 	c.b = strconv.AppendInt(c.b, int64(r.Counts[ingest.Written]), 10)
 	c.b = append(c.b, `,"written_ids":`...)
-	c.b = jsonx.AppendIDs(c.b, ids(ingest.Written))
+	c.b = jsonx.AppendIDs(c.b, r.IDs(ingest.Written))
 	c.number("superseded", len(r.Superseded))
 	c.number("candidates", r.Counts[ingest.Candidate])
 	c.b = append(c.b, `,"candidate_ids":`...)
-	c.b = jsonx.AppendIDs(c.b, ids(ingest.Candidate))
+	c.b = jsonx.AppendIDs(c.b, r.IDs(ingest.Candidate))
 	c.number("duplicates", r.Counts[ingest.Duplicate])
 	c.b = append(c.b, `,"entities":`...)
 	c.b = jsonx.AppendStrings(c.b, r.Entities)

@@ -11,6 +11,7 @@ import (
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"abagraph/ingest"
 	"abagraph/memory"
 )
 
@@ -23,6 +24,8 @@ const MaxCalls = 64
 // Options are what a Server needs. Memory and Logger are required.
 type Options struct {
 	Memory *memory.Service
+	// Desk works on what is sent in; nil = one that asks no models.
+	Desk   *ingest.Desk
 	Logger *slog.Logger
 	// Version is told to clients.
 	Version string
@@ -36,6 +39,7 @@ type Options struct {
 // keeps nothing between two of them.
 type Server struct {
 	memory  *memory.Service
+	desk    *ingest.Desk
 	logger  *slog.Logger
 	profile Profile
 	now     func() time.Time
@@ -51,6 +55,9 @@ func NewServer(o Options) (*Server, error) {
 		return nil, errors.New("mcp: Memory and Logger are required")
 	}
 	s := &Server{memory: o.Memory, logger: o.Logger, profile: o.Profile, now: o.Now}
+	if s.desk = o.Desk; s.desk == nil {
+		s.desk = &ingest.Desk{Memory: o.Memory}
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -59,6 +59,15 @@ func (in *Input) Assert(v jsonx.Value, path string, declared bool) (fact.Assert,
 	return a, nil
 }
 
+// Threshold is the confidence below which a statement is a candidate: the given
+// one, or else the service's (C-7).
+func (s *Service) Threshold(given *float64) float64 {
+	if given != nil {
+		return *given
+	}
+	return s.threshold
+}
+
 // Scope reads the branch and the tenant that a body names, and judges no other
 // field.
 func (in *Input) Scope(v jsonx.Value) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"abagraph/ingest"
 	"abagraph/mcp"
 )
 
@@ -32,8 +33,8 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 	if err != nil {
 		return nil, nil, err
 	}
-	n.door = door
-	server, err := mcpServer(s, door, logger)
+	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models}
+	server, err := mcpServer(s, door, n.desk, logger)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"abagraph/fact"
 	"abagraph/fsm"
 	httpd "abagraph/http"
+	"abagraph/ingest"
 	"abagraph/internal/events"
 	"abagraph/internal/models"
 	"abagraph/internal/outbound"
@@ -43,6 +44,7 @@ type node struct {
 	keeper  keeper
 	guard   *outbound.Guard
 	models  *models.Client
+	desk    *ingest.Desk
 }
 
 // openNode wires state machine, replication, memory and HTTP. The port is taken
@@ -57,17 +59,14 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	}()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if n.guard, err = n.openGuard(s); err != nil {
-		return nil, err
-	}
-	n.models = models.New(models.Options{Guard: n.guard})
 	door, err := n.openMemory(s, logger)
 	if err != nil {
 		return nil, err
 	}
-	n.door = door
+	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models}
 	config := serverConfig(s, door, logger, window, registry)
-	tools, err := mcpServer(s, door, logger)
+	config.Desk = n.desk
+	tools, err := mcpServer(s, door, n.desk, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +94,11 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 // through until the server serves, and by then the node is whole.
 func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, error) {
 	threshold := s.fraction("candidate_threshold")
+	var err error
+	if n.guard, err = n.openGuard(s); err != nil {
+		return nil, err
+	}
+	n.models = models.New(models.Options{Guard: n.guard})
 	embedder, err := openEmbedder(s, n.guard, logger)
 	if err != nil {
 		return nil, err

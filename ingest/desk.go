@@ -1,0 +1,36 @@
+package ingest
+
+import (
+	"context"
+
+	"abagraph/fact"
+	"abagraph/internal/models"
+	"abagraph/memory"
+)
+
+// Desk is where what is sent in is worked on. It is safe for concurrent use.
+type Desk struct {
+	Memory *memory.Service
+	Models *models.Client // nil = this node asks no models
+}
+
+// checkModels judges the models of a request before anything is sent.
+func (d *Desk) checkModels(list ...Model) error {
+	for _, m := range list {
+		switch {
+		case !m.Given():
+			continue
+		case d.Models == nil:
+			return fact.Invalid(m.Field, "cannot be used: this node asks no models")
+		}
+		if err := d.Models.Check(m.Field, m.Config); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks a model; what went wrong is told of the field that named it.
+func (d *Desk) ask(ctx context.Context, tenant string, m Model, q *models.Question, take func(*models.Answer) error) error {
+	return models.AsError(m.Field, d.Models.Ask(ctx, tenant, m.Config, q, take))
+}

@@ -1,0 +1,51 @@
+package ingest
+
+import (
+	"abagraph/fact"
+	"abagraph/internal/byok"
+	"abagraph/internal/jsonx"
+)
+
+// modelFields are the fields of a body that bring a model along.
+var modelFields = [...]string{"model", "extract_model", "judge_model"}
+
+// Model is a model with the field that it came in, which errors name.
+type Model struct {
+	*byok.Config
+	Field string
+}
+
+// Given reports whether there is one.
+func (m Model) Given() bool { return m.Config != nil }
+
+// readModels reads the models of a body: each step's own, or else the one for both.
+// One step alone is of no use.
+func (d *Digest) readModels(f *jsonx.Fields) error {
+	var found [len(modelFields)]Model
+	for i, name := range modelFields {
+		v, ok := f.Get(name)
+		if !ok {
+			continue
+		}
+		c, err := byok.Read(v, f.Path(name))
+		if err != nil {
+			return err
+		}
+		found[i] = Model{c, name}
+	}
+	both := found[0]
+	d.Extract, d.Judge = found[1], found[2]
+	if !d.Extract.Given() {
+		d.Extract = both
+	}
+	if !d.Judge.Given() {
+		d.Judge = both
+	}
+	switch {
+	case d.Extract.Given() && !d.Judge.Given():
+		return fact.Invalid("judge_model", "is required beside extract_model, or model for both")
+	case d.Judge.Given() && !d.Extract.Given():
+		return fact.Invalid("extract_model", "is required beside judge_model, or model for both")
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"abagraph/fact"
+	"abagraph/ingest/load"
+	"abagraph/internal/byok"
+	"abagraph/internal/jsonx"
+	"abagraph/memory"
+	"abagraph/memory/mask"
+	"abagraph/memory/page"
+)
+
+// Bounds of reading a text with models.
+const (
+	// MaxReadBytes and MaxReadChunks are the most of a text that is read while its
+	// sender waits; a longer one is a job.
+	MaxReadBytes  = 64 << 10
+	MaxReadChunks = 12
+	// ReadTime is how long that may take.
+	ReadTime = 10 * time.Minute
+	// parallel is how many chunks of one text are read at a time.
+	parallel = 3
+)
+
+// Predicates of the entity that stands for a text.
+const (
+	DocumentKind    = "Document:"
+	DocumentContent = "content"
+)
+
+// work is one text on its way.
+type work struct {
+	desk    *Desk
+	caller  memory.Caller
+	digest  *Digest
+	masker  mask.Masker
+	masked  int
+	content string // without personal data, as it is kept
+	doc     *load.Document
+	chunks  []load.Chunk
+	written fact.Instant // the day on which it was written
+	source  *string
+	name    string  // the entity that stands for it
+	limit   float64 // the confidence below which a statement is a candidate
+}
+
+// begin masks a text, and takes it apart.
+func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
+	if err := d.checkModels(q.Extract, q.Judge); err != nil {
+		return nil, err
+	}
+	w := &work{desk: d, caller: c, digest: q, masker: d.Memory.Masker(c, q.Mode), limit: limit}
+	source := DefaultSource
+	if q.Source != nil {
+		source = *q.Source
+	}
+	w.source = &source
+	var err error
+	kind := cmp.Or(q.Kind, load.Markdown)
+	if kind == load.PDF { // its text is what can be masked
+		if w.doc, err = load.Text(kind, q.Content); err != nil {
+			return nil, err
+		}
+		title, notes, written := w.doc.Title, w.doc.Notes, w.doc.Written
+		w.content, w.masked = w.masker.Text(w.doc.String())
+		if w.doc, err = load.Text(load.Plain, w.content); err != nil {
+			return nil, err
+		}
+		w.doc.Title, w.doc.Notes, w.doc.Written = title, append(notes, w.doc.Notes...), written
+	} else {
+		w.content, w.masked = w.masker.Text(q.Content)
+		if w.doc, err = load.Text(kind, w.content); err != nil {
+			return nil, err
+		}
+	}
+	subject, n := w.masker.Name(q.Subject)
+	w.digest.Subject, w.masked = subject, w.masked+n
+	w.written = q.Date
+	if !w.written.Given() {
+		w.written = w.doc.Written
+	}
+	w.name = document(w.content)
+	w.chunks = w.doc.Chunks()
+	return w, nil
+}
+
+// read extracts and judges what a text says, and writes it in one tx.
+func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions, q *Digest, trace *memory.Trace) (*Receipt, *fact.Result, error) {
+	w, err := d.begin(c, q, d.Memory.Threshold(o.Threshold))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(w.chunks) > MaxReadChunks || len(w.content) > MaxReadBytes {
+		return nil, nil, fact.Invalid("content", "is longer than what is read while its sender waits ("+strconv.Itoa(MaxReadBytes)+" bytes in at most "+strconv.Itoa(MaxReadChunks)+" chunks)")
+	}
+	trace.Step("load", q.Kind)
+	ctx, cancel := context.WithTimeout(ctx, ReadTime)
+	defer cancel()
+	found, err := w.readChunks(ctx, w.chunks)
+	if err != nil {
+		return nil, nil, err
+	}
+	trace.Step("extract", "judge")
+	write, kept := w.plan(found)
+	write.Asserts = append(write.Asserts, w.links()...)
+	links := len(write.Asserts)
+	w.episode(write)
+	o.Mask = w.masker.Again()
+	result, err := d.Memory.Transact(ctx, c, o, write, trace)
+	if err != nil {
+		return nil, result, err
+	}
+	r := newReceipt()
+	w.report(r, found, kept, result.Asserts[:min(links, len(result.Asserts))])
+	r.Document, r.Chunks, r.Notes = w.name, len(w.chunks), w.doc.Notes
+	r.Masked = w.masked + result.Masked
+	result.Masked = r.Masked
+	trace.Name("digest", "mask → load → chunk → extract → judge → asserts, in one tx")
+	trace.Int("chunks", len(w.chunks))
+	r.explain(trace)
+	return r, result, nil
+}
+
+// readChunks has chunks extracted and judged, a few at a time, and answers in their
+// order.
+func (w *work) readChunks(ctx context.Context, chunks []load.Chunk) ([]*extracted, error) {
+	lists := make([][]*extracted, len(chunks))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i := range chunks {
+		group.Go(func() error {
+			list, err := w.extract(ctx, chunks[i])
+			if err == nil {
+				err = w.judge(ctx, chunks[i], list)
+			}
+			lists[i] = list
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(lists...), nil
+}
+
+// plan makes asserts of what can be written. kept are those statements, in the
+// order of the asserts.
+func (w *work) plan(found []*extracted) (write *fact.Write, kept []*extracted) {
+	write = &fact.Write{}
+	for _, e := range found {
+		if e.refuse == "" {
+			w.settle(e)
+		}
+		if e.refuse != "" {
+			continue
+		}
+		a := e.assert
+		a.Source = w.source
+		a.Properties = w.properties(e)
+		write.Asserts, kept = append(write.Asserts, a), append(kept, e)
+	}
+	return write, kept
+}
+
+// settle says how sure a statement is: as the judge has it, and never enough to
+// hold where the text does not support it.
+func (w *work) settle(e *extracted) {
+	confidence, held := e.score, ""
+	switch {
+	case !e.judged:
+		confidence, held = 0, "the judge gave it no score"
+	case e.lacks != "":
+		confidence, held = min(e.score, w.limit/2), e.lacks
+	case e.score < w.limit:
+		held = "the judge is not sure enough: " + e.why
+	}
+	if held != "" && w.limit == 0 && e.lacks != "" {
+		e.refuse = e.lacks // nothing is below a threshold of 0
+		return
+	}
+	e.assert.Confidence, e.why = confidence, held
+}
+
+// maxKeptQuote is the most bytes of a quote that a fact carries.
+const maxKeptQuote = 1_000
+
+// properties tell where in which text a fact was found.
+func (w *work) properties(e *extracted) []byte {
+	b := append([]byte(nil), `{"quote":`...)
+	b = jsonx.AppendString(b, cut(e.quote, maxKeptQuote))
+	b = jsonx.AppendString(append(b, `,"episode":`...), w.name)
+	b = strconv.AppendInt(append(b, `,"chunk":`...), int64(e.chunk), 10)
+	b = jsonx.AppendString(append(b, `,"extracted_by":`...), modelName(w.digest.Extract.Config))
+	return append(b, '}')
+}
+
+// cut takes the beginning of a text, to the end of a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+func modelName(c *byok.Config) string { return c.Provider + "/" + c.Model }
+
+// links are the references that the text itself makes.
+func (w *work) links() []fact.Assert {
+	list := page.Links(w.content)
+	if len(list) > MaxFacts {
+		w.doc.Notes = append(w.doc.Notes, "only the first "+strconv.Itoa(MaxFacts)+" of "+strconv.Itoa(len(list))+" links were taken")
+		list = list[:MaxFacts]
+	}
+	return references(cmp.Or(w.digest.Subject, w.name), w.source, list)
+}
+
+// episode keeps the text, under its hash, with a fact that refers to it.
+func (w *work) episode(write *fact.Write) {
+	sum := sha256.Sum256([]byte(w.content))
+	for rest, part := w.content, uint32(0); rest != ""; part++ {
+		piece := cut(rest, fact.MaxBlobPart)
+		write.Blobs = append(write.Blobs, fact.BlobPart{Hash: sum, Part: part, Data: []byte(piece)})
+		rest = rest[len(piece):]
+	}
+	write.Asserts = append(write.Asserts, w.contentFact(sum))
+}
+
+// contentFact is the fact that says what the document is.
+func (w *work) contentFact(sum [32]byte) fact.Assert {
+	b := jsonx.AppendString(append([]byte(nil), `{"content_type":`...), cmp.Or(w.digest.Kind, load.Markdown))
+	if w.doc.Title != "" {
+		b = jsonx.AppendString(append(b, `,"title":`...), cut(w.doc.Title, maxKeptQuote))
+	}
+	if w.written.Given() {
+		b = jsonx.AppendInstant(append(b, `,"written":`...), w.written)
+	}
+	return fact.Assert{
+		Subject: w.name, Predicate: DocumentContent, Object: fact.Object{Kind: fact.Blob, Text: hex.EncodeToString(sum[:]), Size: int64(len(w.content))},
+		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant, Confidence: 1, Source: w.source, Properties: append(b, '}'),
+	}
+}
+
+// report tells what became of what was found, in the order of the text, and then of
+// its links.
+func (w *work) report(r *Receipt, found, kept []*extracted, results []fact.AssertResult) {
+	n := 0
+	for _, e := range found {
+		item := Item{Said: e.said, Quote: e.quote, Chunk: e.chunk, Reason: e.why, Notes: e.notes}
+		if n < len(kept) && kept[n] == e && n < len(results) {
+			r.add(&results[n], item)
+			n++
+			continue
+		}
+		item.Reason = e.refuse
+		r.refuse(item)
+	}
+	r.take(results[n:])
+}
