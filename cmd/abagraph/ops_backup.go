@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +18,10 @@ func opsBackupCommand(a *app) *cobra.Command {
 	var keep int
 	var check bool
 	var rate int64
+	var every time.Duration
+	var remote bucketFlags
 	c := &cobra.Command{
-		Use:   "backup FILE|DIR",
+		Use:   "backup FILE|DIR|s3://BUCKET/PREFIX",
 		Short: "Write the whole store of a running node into one checked file",
 		Long: `Takes a copy of the node's whole store at one tx, every tenant in it, and checks
 every byte on its way. Any node will do; the copy holds everything that was
@@ -27,16 +30,28 @@ A file that is there already is never replaced, and an interrupted backup leaves
 nothing. Hashes of keys are in it, keys and secrets are not: keep it like the data.
 
 For a timer: --check restores the new backup into a temporary directory and checks
-that to the last key, and --keep deletes the oldest ones of the directory afterwards.`,
+that to the last key, and --keep deletes the oldest ones of the directory afterwards.
+With --every it goes on, one after the other, until it is interrupted. Into an
+S3-compatible store goes the finished file; --check fetches it from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			job.To, job.Rate = args[0], rate<<20
-			if keep > 0 {
+			run := func(ctx context.Context) error { return a.backup(ctx, job, keep, check) }
+			if strings.HasPrefix(job.To, ops.BucketScheme) {
+				bucket, err := a.bucket(&remote, job.To)
+				if err != nil {
+					return err
+				}
+				run = func(ctx context.Context) error { return a.backupInto(ctx, bucket, job, keep, check) }
+			} else if keep > 0 || every > 0 {
 				if info, err := os.Stat(job.To); err != nil || !info.IsDir() {
-					return fmt.Errorf("--keep needs a directory, and %s is none", job.To)
+					return fmt.Errorf("--keep and --every need a directory, and %s is none", job.To)
 				}
 			}
-			return a.backup(c.Context(), &job, keep, check)
+			if every > 0 {
+				return a.again(c.Context(), every, run)
+			}
+			return run(c.Context())
 		},
 	}
 	flags := c.Flags()
@@ -44,6 +59,8 @@ that to the last key, and --keep deletes the oldest ones of the directory afterw
 	flags.Int64Var(&rate, "rate", 32, "MiB a second that are taken at most, so that the node has time for its writers; 0 = as fast as it goes")
 	flags.BoolVar(&check, "check", false, "restore it into a temporary directory, and check that to the last key")
 	flags.IntVar(&keep, "keep", 0, "keep so many of the backups in the directory, and delete older ones (default: all)")
+	flags.DurationVar(&every, "every", 0, "take one so often, 1m at least, until interrupted (default: once)")
+	remote.add(flags)
 	return c
 }
 
@@ -54,7 +71,7 @@ type backupReport struct {
 	Deleted []string      `json:"deleted,omitempty"`
 }
 
-func (a *app) backup(ctx context.Context, job *ops.Backup, keep int, check bool) error {
+func (a *app) backup(ctx context.Context, job ops.Backup, keep int, check bool) error {
 	client, err := a.client()
 	if err != nil {
 		return err
@@ -107,8 +124,9 @@ func manifestRows(t *table, m *fsm.Manifest) {
 
 func opsRestoreCommand(a *app) *cobra.Command {
 	var job ops.Restore
+	var remote bucketFlags
 	c := &cobra.Command{
-		Use:   "restore FILE --data DIR",
+		Use:   "restore FILE|s3://BUCKET/NAME --data DIR",
 		Short: "Make a data directory out of a backup, for a node that is alone at first",
 		Long: `Checks the whole file before anything is touched, and then makes a data directory
 of it in which one node starts that is alone: others join it with empty ones. The
@@ -121,20 +139,23 @@ what that had and the backup has not. No node may run there.`,
 			if strings.TrimSpace(job.Data) == "" {
 				return fmt.Errorf("say where to with --data DIR")
 			}
-			job.File = args[0]
-			bar := newBar(a, a.json)
-			job.Progress = bar.reading
-			report, err := job.Run(c.Context())
-			bar.clear()
-			if err != nil {
-				return err
-			}
-			return show(a, report, restoreTable)
+			return a.withFile(c.Context(), &remote, args[0], func(file string) error {
+				job.File = file
+				bar := newBar(a, a.json)
+				job.Progress = bar.reading
+				report, err := job.Run(c.Context())
+				bar.clear()
+				if err != nil {
+					return err
+				}
+				return show(a, report, restoreTable)
+			})
 		},
 	}
 	c.Flags().StringVar(&job.Data, "data", "", "data directory to make: empty, or not there, unless --replace")
 	c.Flags().StringVar(&job.NodeID, "node-id", "", "name of the restored node (default: the replaced one's, or a new one)")
 	c.Flags().BoolVar(&job.Replace, "replace", false, "set aside what the directory holds")
+	remote.add(c.Flags())
 	return c
 }
 

@@ -59,7 +59,7 @@ func TestBackupAndRestoreAsAUser(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(timed, "*")); err != nil || len(left) != 2 || left[1] != last {
 		t.Errorf("kept %v, %v, the last being %s", left, err, last)
 	}
-	if said := r.fails("ops", "backup", file, "--keep", "2"); !strings.Contains(said, "--keep needs a directory") {
+	if said := r.fails("ops", "backup", file, "--keep", "2"); !strings.Contains(said, "--keep and --every need a directory") {
 		t.Errorf("keeping beside a file: %q", said)
 	}
 	raw, err := os.ReadFile(file)

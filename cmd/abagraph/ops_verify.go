@@ -12,8 +12,9 @@ import (
 
 func opsVerifyCommand(a *app) *cobra.Command {
 	var job ops.Verify
+	var remote bucketFlags
 	c := &cobra.Command{
-		Use:   "verify [FILE|DIR]",
+		Use:   "verify [FILE|DIR|s3://BUCKET/NAME]",
 		Short: "Check a running node, a backup, or the data of a node that does not run, to the last key",
 		Long: `Without a name: the store of the node at --url, as it stands, while it serves; ask each
 node of a cluster by itself. Of a backup: every byte against its checksums and, unpacked into a temporary
@@ -26,26 +27,33 @@ counts. It changes nothing. The exit code is 1 where something is wrong.`,
 			if len(args) == 0 {
 				return a.onNode(a.verifyLive)(c, args)
 			}
-			job.Path = args[0]
-			bar := newBar(a, a.json)
-			job.Progress = bar.working
-			report, err := job.Run(c.Context())
-			bar.clear()
-			if err != nil {
-				return err
-			}
-			if err := show(a, report, verifyTable); err != nil {
-				return err
-			}
-			if !report.Sound {
-				return errTold
-			}
-			return nil
+			return a.withFile(c.Context(), &remote, args[0], func(path string) error {
+				job.Path = path
+				return a.verifyFile(c.Context(), &job)
+			})
 		},
 	}
+	remote.add(c.Flags())
 	c.Flags().BoolVar(&job.Quick, "quick", false, "leave out the store's own check")
 	c.Flags().StringVar(&job.Temp, "temp", "", "directory to unpack a backup in (default: the system's)")
 	return c
+}
+
+func (a *app) verifyFile(ctx context.Context, job *ops.Verify) error {
+	bar := newBar(a, a.json)
+	job.Progress = bar.working
+	report, err := job.Run(ctx)
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	if err := show(a, report, verifyTable); err != nil {
+		return err
+	}
+	if !report.Sound {
+		return errTold
+	}
+	return nil
 }
 
 // verifyLive has the node that is called check its store.
