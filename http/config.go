@@ -13,6 +13,7 @@ import (
 
 	"abagraph/http/discover"
 	"abagraph/ingest"
+	"abagraph/ingest/connect"
 	"abagraph/internal/events"
 	"abagraph/memory"
 
@@ -46,6 +47,8 @@ type Config struct {
 	Docs fs.FS
 	// Desk works on what is sent in; nil = one that asks no models.
 	Desk *ingest.Desk
+	// Connect keeps the connectors; nil = one that calls no one and knows no secret.
+	Connect *connect.Service
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
 	// Window is what /api/observability shows; nil shows an empty one.

@@ -124,9 +124,9 @@ func (r *rig) do(method, path, body string, headers ...string) *reply {
 
 func (r *rig) send(method, path string, body io.Reader, headers ...string) *reply {
 	r.t.Helper()
-	var sent strings.Builder
+	sent := &lockedBuffer{} // the answer may come before all was sent
 	if body != nil {
-		body = io.TeeReader(body, &sent)
+		body = io.TeeReader(body, sent)
 	}
 	req, err := http.NewRequest(method, r.url+path, body)
 	if err != nil {

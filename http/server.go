@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"abagraph/ingest/connect"
+
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/semaphore"
 )
@@ -24,13 +26,14 @@ const (
 // Server serves one node. Make it with NewServer, then Listen, Serve and
 // Shutdown, in this order.
 type Server struct {
-	config   Config
-	echo     *echo.Echo
-	inner    *http.Server
-	listener net.Listener
-	uploads  *semaphore.Weighted
-	metrics  *metrics
-	loopback bool
+	config     Config
+	echo       *echo.Echo
+	inner      *http.Server
+	listener   net.Listener
+	uploads    *semaphore.Weighted
+	metrics    *metrics
+	connectors *connect.Service
+	loopback   bool
 
 	streams  atomic.Int64
 	mcpCalls chan struct{} // a place for each message that is being answered
@@ -48,6 +51,12 @@ func NewServer(config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: config, uploads: semaphore.NewWeighted(int64(config.MaxUploads)), loopback: config.onLoopback()}
+	if s.connectors = config.Connect; s.connectors == nil {
+		var err error
+		if s.connectors, err = connect.New(connect.Options{Memory: config.Memory, Logger: config.Logger}); err != nil {
+			return nil, err
+		}
+	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }

@@ -1,0 +1,45 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"abagraph/internal/outbound"
+	"abagraph/memory"
+)
+
+// Options are what a Service needs.
+type Options struct {
+	Memory *memory.Service
+	// Guard is the way out; nil = nothing is fetched.
+	Guard *outbound.Guard
+	// Secret reads the value of a tenant's secret; nil = there are none.
+	Secret func(ctx context.Context, tenant, name string) (string, error)
+	// Logger is told of deliveries and pulls; nil = nobody is.
+	Logger *slog.Logger
+}
+
+// Service keeps connectors and takes what they deliver. It is safe for concurrent
+// use.
+type Service struct {
+	memory *memory.Service
+	guard  *outbound.Guard
+	secret func(ctx context.Context, tenant, name string) (string, error)
+	logger *slog.Logger
+	pulls  pulls
+}
+
+// New makes a Service.
+func New(o Options) (*Service, error) {
+	if o.Memory == nil {
+		return nil, errors.New("connect: a door to the memory is required")
+	}
+	s := &Service{memory: o.Memory, guard: o.Guard, secret: o.Secret, logger: o.Logger}
+	if s.logger == nil {
+		s.logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	s.pulls.running = make(map[pullKey]bool)
+	return s, nil
+}

@@ -1,0 +1,121 @@
+package connect
+
+import (
+	"context"
+
+	"abagraph/fact"
+	"abagraph/memory"
+)
+
+// writer writes batches one after another beside the cutting of the next one.
+type writer struct {
+	memory *memory.Service
+	ctx    context.Context
+	caller memory.Caller
+	o      memory.WriteOptions
+	k      *Connector
+	d      *Delivery
+	r      *Receipt
+
+	queue chan *batch
+	done  chan struct{}
+	n     int
+	err   error // why the writing ended; to be read after done is closed
+}
+
+func (s *Service) startWriter(ctx context.Context, c memory.Caller, o memory.WriteOptions, k *Connector, d *Delivery, r *Receipt) *writer {
+	o.Idem = nil // each batch has a name of its own
+	w := &writer{memory: s.memory, ctx: ctx, caller: c, o: o, k: k, d: d, r: r, queue: make(chan *batch, 1), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	for b := range w.queue {
+		if w.err = w.write(b); w.err != nil {
+			return
+		}
+	}
+}
+
+// send hands a batch over. It fails where the writing has ended.
+func (w *writer) send(b *batch) error {
+	if len(b.rows) == 0 {
+		return nil
+	}
+	select {
+	case w.queue <- b:
+		return nil
+	case <-w.done:
+		return w.err
+	}
+}
+
+// finish waits until everything that was handed over is written.
+func (w *writer) finish() error {
+	close(w.queue)
+	<-w.done
+	return w.err
+}
+
+func (w *writer) write(b *batch) error {
+	w.n++
+	var whole []row
+	for _, r := range b.rows {
+		w.r.Records++
+		if r.err != nil {
+			w.r.problem(r.line, r.err)
+			continue
+		}
+		whole = append(whole, r)
+	}
+	w.r.Ignored += b.ignored
+	return w.rows(b, whole, partName(w.n))
+}
+
+// rows writes rows in one tx. Where they are refused for what one of them says, they
+// are written in halves, until that one stands alone.
+func (w *writer) rows(b *batch, rows []row, name string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	part := b.part(rows)
+	o := w.o
+	o.Idem = w.d.key(w.k.Name, name, part)
+	result, err := w.memory.Transact(w.ctx, w.caller, o, &fact.Write{Asserts: part.asserts}, nil)
+	switch code := fact.CodeOf(err); {
+	case err == nil:
+		w.count(result)
+		return nil
+	case code != fact.SchemaInvalid && code != fact.Conflict && code != fact.TooLarge:
+		return err
+	case len(rows) == 1:
+		w.r.problem(rows[0].line, err)
+		return nil
+	}
+	half := len(rows) / 2
+	if err := w.rows(b, rows[:half], name+"a"); err != nil {
+		return err
+	}
+	return w.rows(b, rows[half:], name+"b")
+}
+
+func (w *writer) count(result *fact.Result) {
+	r := w.r
+	for i := range result.Asserts {
+		a := &result.Asserts[i]
+		switch {
+		case a.Duplicate:
+			r.Duplicates++
+		case a.Fact.Status == fact.Candidate:
+			r.Held++
+		default:
+			r.Asserted++
+		}
+		r.Superseded += len(a.Superseded)
+	}
+	r.Masked += result.Masked
+	r.Tx = result.Tx
+	r.Batches++
+}

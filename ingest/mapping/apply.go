@@ -1,0 +1,184 @@
+package mapping
+
+import (
+	"slices"
+	"strconv"
+
+	"abagraph/fact"
+	"abagraph/internal/jsonx"
+	"abagraph/memory"
+)
+
+// Facts appends what a record becomes, in the order of the mapping's fields, or of
+// the record's. ignored counts fields that are mapped and hold no scalar. An error
+// says why the record becomes nothing; its field is the record's.
+func (m *Mapping) Facts(dst []fact.Assert, record jsonx.Value) (_ []fact.Assert, ignored int, err error) {
+	if record.Kind != jsonx.Object {
+		return dst, 0, fact.Invalid("", "a record must be an object, not "+record.Kind.String())
+	}
+	subject, err := m.template.fill(record)
+	if err != nil {
+		return dst, 0, err
+	}
+	if subject, err = memory.Name("subject", subject); err != nil {
+		return dst, 0, err
+	}
+	from := fact.NoInstant
+	if m.ValidFrom != "" {
+		if v, ok := lookup(record, m.ValidFrom); ok {
+			if from, err = instant(m.ValidFrom, plain(v)); err != nil {
+				return dst, 0, err
+			}
+		}
+	}
+	b := builder{m: m, subject: subject, from: from, list: dst}
+	if err := b.run(record); err != nil {
+		return dst, 0, err
+	}
+	if len(b.list)-len(dst) > MaxFacts {
+		return dst, 0, fact.Errorf(fact.SchemaInvalid, "the record has more than %d values", MaxFacts)
+	}
+	if len(b.list) == len(dst) {
+		return dst, 0, fact.Errorf(fact.SchemaInvalid, "the record has no value that is mapped")
+	}
+	return b.list, b.ignored, nil
+}
+
+// builder makes the facts of one record.
+type builder struct {
+	m       *Mapping
+	subject string
+	from    fact.Instant
+	list    []fact.Assert
+	ignored int
+}
+
+func (b *builder) run(record jsonx.Value) error {
+	if len(b.m.fields) > 0 {
+		for _, s := range b.m.fields {
+			v, ok := lookup(record, s.field)
+			if !ok || slices.Contains(b.m.consumed, s.field) {
+				continue
+			}
+			if err := b.take(s.field, s.predicate, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range record.Kids {
+		v := record.Kids[i]
+		if v.Name == b.m.ValidFrom || slices.Contains(b.m.consumed, v.Name) {
+			continue
+		}
+		if err := b.take(v.Name, v.Name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take makes a fact of a value. Null is no value, as in every body; what is no
+// scalar is left out, and counted.
+func (b *builder) take(field, predicate string, v jsonx.Value) error {
+	a := fact.Assert{
+		Subject: b.subject, ValidFrom: b.from, ValidUntil: fact.Forever, Confidence: b.m.Confidence,
+		Source: &b.m.Source, Policy: b.m.Policy, KnownAt: fact.NoInstant,
+	}
+	if inner, ok := wrapped(v); ok {
+		if err := refine(&a, field, v); err != nil {
+			return err
+		}
+		v = inner
+	}
+	switch v.Kind {
+	case jsonx.Null:
+		return nil
+	case jsonx.Array, jsonx.Object:
+		b.ignored++
+		return nil
+	}
+	var err error
+	if a.Predicate, err = memory.Name(field, predicate); err != nil {
+		return err
+	}
+	if a.Object, err = memory.Object(field, v); err != nil {
+		return err
+	}
+	a.Confidence = min(a.Confidence, b.m.Most)
+	b.list = append(b.list, a)
+	return nil
+}
+
+// refine reads what a wrapped value says of itself.
+func refine(a *fact.Assert, field string, v jsonx.Value) error {
+	for i := range v.Kids {
+		kid := v.Kids[i]
+		path := field + "." + kid.Name
+		var err error
+		switch kid.Name {
+		case "confidence":
+			a.Confidence, err = Fraction(path, kid)
+		case "valid_from":
+			a.ValidFrom, err = instant(path, kid)
+		case "valid_until":
+			if a.ValidUntil, err = instant(path, kid); err == nil && !a.ValidUntil.Given() {
+				a.ValidUntil = fact.Forever
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.ValidFrom.Given() && a.ValidFrom >= a.ValidUntil {
+		return fact.Invalid(field+".valid_from", "must be before valid_until")
+	}
+	return nil
+}
+
+// instant reads a time in any form of C-1; null is none.
+func instant(path string, v jsonx.Value) (fact.Instant, error) {
+	switch v.Kind {
+	case jsonx.Null:
+		return fact.NoInstant, nil
+	case jsonx.Number:
+		return fact.ParseMillisNumber(path, v.Raw)
+	case jsonx.String:
+		return fact.ParseInstant(path, v.Text)
+	}
+	return fact.NoInstant, fact.Invalid(path, "must be a time, not "+v.Kind.String())
+}
+
+// Append writes a mapping as it is shown: what was left out stands as its default.
+func (m *Mapping) Append(b []byte) []byte {
+	b = jsonx.AppendString(append(b, `{"subject":`...), m.Subject)
+	b = append(b, `,"fields":`...)
+	b = m.appendFields(b)
+	b = strconv.AppendFloat(append(b, `,"confidence":`...), m.Confidence, 'g', -1, 64)
+	if m.ValidFrom != "" {
+		b = jsonx.AppendString(append(b, `,"valid_from":`...), m.ValidFrom)
+	}
+	b = jsonx.AppendString(append(b, `,"policy":`...), m.Policy.String())
+	return append(b, '}')
+}
+
+// appendFields writes a list where every field is its own predicate, and an object
+// where one is not.
+func (m *Mapping) appendFields(b []byte) []byte {
+	renamed := slices.ContainsFunc(m.fields, func(s selected) bool { return s.field != s.predicate })
+	open, shut := byte('['), byte(']')
+	if renamed {
+		open, shut = '{', '}'
+	}
+	b = append(b, open)
+	for i, s := range m.fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonx.AppendString(b, s.field)
+		if renamed {
+			b = jsonx.AppendString(append(b, ':'), s.predicate)
+		}
+	}
+	return append(b, shut)
+}
