@@ -95,6 +95,10 @@ func (c *Client) attempt(ctx context.Context, call Call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.send(request, call)
+}
+
+func (c *Client) send(request *http.Request, call Call) (*Answer, error) {
 	response, err := c.transport.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("call the server: %w", err)

@@ -90,6 +90,7 @@ func (s *Server) table() []route {
 		{method: http.MethodPut, template: "/api/connectors/:name", handle: s.replaceConnector},
 		{method: http.MethodDelete, template: "/api/connectors/:name", handle: s.deleteConnector},
 		{method: http.MethodPost, template: "/api/connectors/:name/events", handle: s.deliver},
+		{method: http.MethodPost, template: "/api/connectors/:name/pull", handle: s.pull},
 		{method: http.MethodPost, template: "/api/leases", handle: s.acquireLease},
 		{method: http.MethodGet, template: "/api/leases", handle: s.listLeases},
 		{method: http.MethodGet, template: "/api/leases/:resource", handle: s.getLease},

@@ -136,3 +136,32 @@ func TestLeaseCommands(t *testing.T) {
 		t.Errorf("list wrote %v", got)
 	}
 }
+
+// A connector is registered, sent a file, shown and deleted.
+func TestConnectorCommands(t *testing.T) {
+	r := serving(t, "")
+	made := r.object("connector", "register", "CRM Contacts", "--subject", "Contact:$id", "--field", "company=works_at", "--field", "role")
+	if made["name"] != "crm_contacts" || made["existed"] != false {
+		t.Errorf("register wrote %v", made)
+	}
+	sent := r.object("connector", "send", "crm_contacts", r.file("c.jsonl", "{\"id\":1,\"role\":\"cto\",\"company\":\"Org:a\"}\n{\"role\":1}\n"))
+	if sent["asserted"] != 2.0 || sent["skipped"] != 1.0 {
+		t.Errorf("send wrote %v", sent)
+	}
+	sent = r.object("connector", "send", "crm_contacts", r.file("c.csv", "id,role\n2,dev\n"))
+	if sent["asserted"] != 1.0 {
+		t.Errorf("send of CSV wrote %v", sent)
+	}
+	if got := r.object("connector", "get", "crm_contacts"); got["ingested"] != 3.0 {
+		t.Errorf("get wrote %v", got)
+	}
+	if got := r.fails("connector", "pull", "crm_contacts"); !strings.Contains(got, "url is not set") {
+		t.Errorf("pull said %q", got)
+	}
+	if got := r.object("connector", "delete", "crm_contacts"); got["deleted"] != "crm_contacts" {
+		t.Errorf("delete wrote %v", got)
+	}
+	if got := r.object("connector", "list"); len(got["connectors"].([]any)) != 0 {
+		t.Errorf("list wrote %v", got)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"abagraph/fsm"
 	httpd "abagraph/http"
 	"abagraph/ingest"
+	"abagraph/ingest/connect"
 	"abagraph/internal/events"
 	"abagraph/internal/models"
 	"abagraph/internal/outbound"
@@ -43,6 +44,7 @@ type node struct {
 	raft    *replication.Node
 	keeper  keeper
 	guard   *outbound.Guard
+	poller  *connect.Poller // nil where nothing is polled
 	models  *models.Client
 	desk    *ingest.Desk
 }
@@ -71,6 +73,9 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 		return nil, err
 	}
 	config.MCP, config.Tools = tools, toolCards(tools)
+	if config.Connect, err = n.openConnectors(door, logger); err != nil {
+		return nil, err
+	}
 	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}
@@ -87,6 +92,9 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 		return nil, err
 	}
 	n.keeper.start(door)
+	if secs := s.seconds("connector_poll_secs"); secs > 0 {
+		n.poller = config.Connect.StartPoller(secs, func() bool { return n.raft.Leads() })
+	}
 	return n, nil
 }
 
@@ -235,6 +243,9 @@ func (n *node) close(limit time.Duration) error {
 	var errs []error
 	if n.server != nil {
 		errs = append(errs, n.server.Shutdown(ctx))
+	}
+	if n.poller != nil {
+		n.poller.Stop()
 	}
 	if n.door != nil {
 		n.door.Close()

@@ -66,6 +66,7 @@ func serverSettings() []setting {
 		{name: "embedding_dim", check: isCount(1, 8192), help: "numbers in a vector (default: 64 of hash, 1536 of openai and http)"},
 		{name: "embedding_timeout_ms", preset: "3000", check: isCount(10, 60_000), help: "milliseconds that a write or a search waits for vectors"},
 		{name: "outbound_allow", check: opensHosts, help: "comma list of hosts, addresses and ranges that may be called although they are private: HOST, HOST:PORT, ADDRESS/BITS"},
+		{name: "connector_poll_secs", preset: "0", check: isCount(0, 86_400), help: "seconds between pulls of every connector of kind poll, by the leader; 0 = never"},
 		{name: "pii", preset: "redact", check: isOneOf("redact", "hash", "shift_date", "off"),
 			help: "what stands in place of personal data in writes that name nothing else: redact, hash, shift_date or off"},
 		{name: "pii_key", secret: true, help: "secret that the hashes of personal data are keyed with; the same on every node"},

@@ -11,6 +11,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/ingest/records"
+	"abagraph/internal/jsonx"
 	"abagraph/memory"
 )
 
@@ -33,6 +34,8 @@ type Delivery struct {
 	// one name a batch is written once (C-31).
 	Key  string
 	Path string
+	// seen is told of each record that is mapped; nil = nobody is.
+	seen func(jsonx.Value)
 }
 
 // Problem says why a record was not written.
@@ -84,7 +87,7 @@ func (s *Service) Deliver(ctx context.Context, c memory.Caller, o memory.WriteOp
 	}
 	r := &Receipt{}
 	w := s.startWriter(ctx, c, o, k, d, r)
-	err := cut(w, k, d)
+	err := cut(w, k, d, &names{masker: s.memory.Masker(c, o.Mask), clean: make(map[string]bool)})
 	if failed := w.finish(); failed != nil {
 		err = failed
 	}
@@ -123,7 +126,7 @@ func (r *Receipt) useless() error {
 }
 
 // cut cuts a delivery into batches.
-func cut(w *writer, k *Connector, d *Delivery) error {
+func cut(w *writer, k *Connector, d *Delivery, n *names) error {
 	in := records.New(d.Source, d.Format, d.Whole)
 	b := &batch{}
 	for {
@@ -140,7 +143,9 @@ func cut(w *writer, k *Connector, d *Delivery) error {
 			}
 			return err
 		default:
-			b.add(k, rec)
+			if b.add(k, rec, n) && d.seen != nil {
+				d.seen(rec.Value)
+			}
 		}
 		if len(b.asserts) >= maxBatchFacts || b.bytes >= maxBatchBytes || len(b.rows) >= maxBatchFacts {
 			if err := w.send(b); err != nil {
@@ -168,17 +173,21 @@ type row struct {
 
 func (b *batch) refuse(line int64, err error) { b.rows = append(b.rows, row{line: line, err: err}) }
 
-func (b *batch) add(k *Connector, rec records.Record) {
+func (b *batch) add(k *Connector, rec records.Record, n *names) bool {
 	from := len(b.asserts)
 	list, ignored, err := k.Mapping.Facts(b.asserts, rec.Value)
+	if err == nil {
+		err = n.check(list[from:])
+	}
 	if err != nil {
 		b.refuse(rec.Line, err)
-		return
+		return false
 	}
 	b.asserts = list
 	b.ignored += ignored
 	b.bytes += 64*(len(list)-from) + len(rec.Value.Raw)
 	b.rows = append(b.rows, row{line: rec.Line, from: from, to: len(list)})
+	return true
 }
 
 // part is some rows of a batch, by themselves.

@@ -60,7 +60,9 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 		return nil, nil, err
 	}
 	masker := s.memory.Masker(c, mask.Unsaid)
-	k.Label, _ = masker.Text(k.Label)
+	if err := k.refusePersonal(&masker); err != nil {
+		return nil, nil, err
+	}
 	kept := append(k.Append(nil), '}')
 	if len(kept) > maxSettingsBytes {
 		return nil, nil, fact.Invalid("mapping", "is too large: the settings of a connector may have 64 KiB")

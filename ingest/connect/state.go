@@ -84,6 +84,8 @@ func (st *State) append(b []byte) []byte {
 // Where another pull has come between, its state stands: what it read again changes
 // nothing.
 func (s *Service) saveState(ctx context.Context, c memory.Caller, k *Connector, was *stated, is State) error {
+	masker := s.memory.Masker(c, mask.Unsaid)
+	is = is.clean(&masker)
 	text := string(is.append(nil))
 	if was.fact != nil && was.fact.Object.Text == text || was.fact == nil && text == "{}" {
 		return nil

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/memory"
@@ -83,7 +84,7 @@ func (w *writer) rows(b *batch, rows []row, name string) error {
 	part := b.part(rows)
 	o := w.o
 	o.Idem = w.d.key(w.k.Name, name, part)
-	result, err := w.memory.Transact(w.ctx, w.caller, o, &fact.Write{Asserts: part.asserts}, nil)
+	result, err := w.patiently(o, part)
 	switch code := fact.CodeOf(err); {
 	case err == nil:
 		w.count(result)
@@ -99,6 +100,33 @@ func (w *writer) rows(b *batch, rows []row, name string) error {
 		return err
 	}
 	return w.rows(b, rows[half:], name+"b")
+}
+
+// How long a batch waits for its turn where the tenant, or the node, has too much to
+// do: a delivery is slowed down rather than cut off.
+const (
+	firstWait = 50 * time.Millisecond
+	mostWait  = 2 * time.Second
+	maxWaits  = 20
+)
+
+// patiently writes a batch, and again for as long as there is too much to do.
+func (w *writer) patiently(o memory.WriteOptions, part *batch) (*fact.Result, error) {
+	wait := firstWait
+	for n := 0; ; n++ {
+		result, err := w.memory.Transact(w.ctx, w.caller, o, &fact.Write{Asserts: part.asserts}, nil)
+		if fact.CodeOf(err) != fact.RateLimited || n == maxWaits {
+			return result, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-w.ctx.Done():
+			timer.Stop()
+			return result, err
+		}
+		wait = min(2*wait, mostWait)
+	}
 }
 
 func (w *writer) count(result *fact.Result) {

@@ -149,6 +149,15 @@ func instant(path string, v jsonx.Value) (fact.Instant, error) {
 	return fact.NoInstant, fact.Invalid(path, "must be a time, not "+v.Kind.String())
 }
 
+// Names lists the fields and predicates that the mapping names.
+func (m *Mapping) Names() []string {
+	var list []string
+	for _, s := range m.fields {
+		list = append(list, s.field, s.predicate)
+	}
+	return list
+}
+
 // Append writes a mapping as it is shown: what was left out stands as its default.
 func (m *Mapping) Append(b []byte) []byte {
 	b = jsonx.AppendString(append(b, `{"subject":`...), m.Subject)

@@ -1,0 +1,14 @@
+package main
+
+import (
+	"log/slog"
+
+	"abagraph/ingest/connect"
+	"abagraph/memory"
+)
+
+// openConnectors makes what keeps the connectors: they call out through the guard,
+// and their secrets are those that the operator has named.
+func (n *node) openConnectors(door *memory.Service, logger *slog.Logger) (*connect.Service, error) {
+	return connect.New(connect.Options{Memory: door, Guard: n.guard, Secret: door.Secret, Logger: logger})
+}
