@@ -49,6 +49,7 @@ func (c *call) undoFields(q *memory.UndoQuery) error {
 	q.DryRun, _ = c.query.flag("dry_run")
 	q.Partial, _ = c.query.flag("partial")
 	q.After, _ = c.query.number("tx_gt")
+	q.Limit = c.query.limit()
 	if c.r.ContentLength == 0 || c.r.Body == nil {
 		return nil
 	}
@@ -69,6 +70,9 @@ func (c *call) undoFields(q *memory.UndoQuery) error {
 	q.Partial = f.Flag("partial") || q.Partial
 	if after, ok := f.Integer("tx_gt", 0, 1<<62); ok {
 		q.After = uint64(after)
+	}
+	if limit, ok := f.Integer("limit", 0, memory.MaxUndo); ok {
+		q.Limit = int(limit)
 	}
 	return f.Done()
 }

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"abagraph/memory"
 )
 
 // Undoing a source retracts just what it wrote, whatever became of it since: in a
@@ -95,7 +93,7 @@ func TestUndoTakesBackJustOneSource(t *testing.T) {
 func TestUndoOfManyGoesInParts(t *testing.T) {
 	r := start(t, "")
 	var rows []string
-	for i := range memory.MaxUndo {
+	for i := range 100 {
 		rows = append(rows, fmt.Sprintf(`{"subject":"P:%d","predicate":"p","object":1,"source":"big"}`, i))
 	}
 	first := r.post("/api/transact", `{"asserts":[`+strings.Join(rows, ",")+`]}`).status(http.StatusOK).object()
@@ -105,13 +103,16 @@ func TestUndoOfManyGoesInParts(t *testing.T) {
 	if since.text("retracted") != "1" || !strings.Contains(fmt.Sprint(since["sample"]), "P:last") {
 		t.Errorf("after tx %s: %v", first.text("tx"), since)
 	}
-	e := r.post("/api/sources/big/undo", "").fails(http.StatusRequestEntityTooLarge, "TooLarge")
+	e := r.post("/api/sources/big/undo?limit=100", "").fails(http.StatusRequestEntityTooLarge, "TooLarge")
 	if !strings.Contains(e["message"].(string), "partial=1") {
 		t.Errorf("refused by %v", e)
 	}
-	part := r.post("/api/sources/big/undo?partial=1", "").status(http.StatusOK).object()
-	if part.text("retracted") != fmt.Sprint(memory.MaxUndo) || part.text("remaining") != "1" {
+	part := r.post("/api/sources/big/undo", `{"partial":true,"limit":100}`).status(http.StatusOK).object()
+	if part.text("retracted") != "100" || part.text("remaining") != "1" {
 		t.Errorf("the first part: %s of %s", part.text("retracted"), part.text("remaining"))
+	}
+	if left := r.get("/api/facts?predicate=p").list(); len(left) != 1 || left[0]["subject"] == "P:last" {
+		t.Errorf("the newest stayed: %v", left)
 	}
 	rest := r.post("/api/sources/big/undo?partial=1", "").status(http.StatusOK).object()
 	if rest.text("retracted") != "1" || rest.text("remaining") != "0" {

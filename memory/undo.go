@@ -31,11 +31,19 @@ type UndoQuery struct {
 	After uint64
 	// DryRun writes nothing, and tells what would be retracted.
 	DryRun bool
-	// Partial retracts the newest MaxUndo statements where there are more, instead
+	// Partial retracts the newest statements where there are more than Limit, instead
 	// of refusing.
 	Partial bool
+	Limit   int // 0 = MaxUndo
 
 	masked string // the source as writes keep it
+}
+
+func (q *UndoQuery) limit() int {
+	if q.Limit > 0 && q.Limit < MaxUndo {
+		return q.Limit
+	}
+	return MaxUndo
 }
 
 // Undone is what an undo did, or in a dry run would do.
@@ -72,7 +80,7 @@ func (s *Service) Undo(ctx context.Context, c Caller, o WriteOptions, q *UndoQue
 	trace.Name("undo_source", "full scan → retracts, in one tx")
 	read := NewRead()
 	read.Branch = o.Branch
-	most := MaxUndo
+	most := q.limit()
 	for range maxUndos {
 		found, err := s.findSource(ctx, c, read, q, trace)
 		if err != nil {
@@ -141,6 +149,7 @@ func (s *Service) replayUndo(ctx context.Context, c Caller, o WriteOptions, q *U
 // sourceFinder gathers the newest statements of a source, in bounded memory.
 type sourceFinder struct {
 	meta  Meta
+	most  int // statements that are kept
 	kept  []keptStatement
 	found [fact.Retracted + 1]int
 	// cut tells that there were more statements than are kept.
@@ -158,7 +167,7 @@ func (s *Service) findSource(ctx context.Context, c Caller, read Read, q *UndoQu
 	}
 	defer done()
 	r.scope.All = false // a write goes to one tenant
-	k := &sourceFinder{meta: r.meta}
+	k := &sourceFinder{most: q.limit(), meta: r.meta}
 	query := &fact.Query{Scope: r.scope, Statuses: undone, StatusGiven: true, At: r.at}
 	err = r.view.Each(r.ctx, query, func(f *fact.Fact) bool {
 		if f.Source != nil && (*f.Source == q.Source || *f.Source == q.masked) && f.FirstTx > q.After {
@@ -177,7 +186,7 @@ func (s *Service) findSource(ctx context.Context, c Caller, read Read, q *UndoQu
 func (k *sourceFinder) take(f *fact.Fact, show bool) {
 	k.found[f.Status]++
 	k.kept = append(k.kept, keptStatement{f.Statement(), f.ID})
-	if len(k.kept) >= 4*MaxUndo {
+	if len(k.kept) >= 4*k.most {
 		k.trim()
 	}
 	if !show {
@@ -198,8 +207,8 @@ func (k *sourceFinder) trim() {
 		return bytes.Compare(a.id[:], b.id[:])
 	})
 	k.kept = slices.CompactFunc(k.kept, func(a, b keptStatement) bool { return a.root == b.root })
-	if len(k.kept) > MaxUndo {
-		k.kept, k.cut = k.kept[:MaxUndo], true
+	if len(k.kept) > k.most {
+		k.kept, k.cut = k.kept[:k.most], true
 	}
 	k.trimSample()
 }
@@ -230,5 +239,5 @@ func (k *sourceFinder) preview() *Undone {
 
 func (k *sourceFinder) tooMany() error {
 	return fact.Errorf(fact.TooLarge, "the source wrote more than the %d statements that one transaction may retract (%d facts): "+
-		"nothing was written; repeat it with partial=1 until remaining is 0", MaxUndo, k.total())
+		"nothing was written; repeat it with partial=1 until remaining is 0", k.most, k.total())
 }
