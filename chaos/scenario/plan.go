@@ -11,11 +11,11 @@ import (
 // sets are the scenarios: which faults each is made of.
 var sets = map[string][]string{
 	"calm":    {},
-	"kill":    {"kill-leader", "kill-follower", "kill-all", "freeze-leader", "freeze-follower"},
-	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss"},
+	"kill":    {"kill-leader", "kill-follower", "kill-all", "freeze-leader", "freeze-follower", "minority", "crash-loop", "thaw-late"},
+	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss", "swizzle", "thaw-late"},
 	"power":   {"power-cut-all"},
 	"clock":   {"clock-ahead", "clock-behind", "clock-apart", "kill-leader", "transfer"},
-	"members": {"transfer", "demote", "remove", "wipe", "install-cut", "rolling"},
+	"members": {"transfer", "demote", "remove", "wipe", "install-cut", "rolling", "churn", "snapshots", "lag"},
 	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-snapshot", "torn"},
 }
 
