@@ -36,11 +36,13 @@ func (r *run) enough() bool {
 	return r.First && len(r.violations) > 0
 }
 
-// settle ends every fault and waits until all is well.
-func (r *run) settle() {
+// settle ends every fault and waits until all is well. It returns false where it
+// never is, so that nothing can be judged.
+func (r *run) settle() bool {
 	r.Network.Heal()
-	r.recover("the end")
+	whole := r.recover("the end")
 	r.wait(time.Second)
+	return whole
 }
 
 func (r *run) episode(e *episode) {
@@ -68,8 +70,9 @@ func (r *run) episode(e *episode) {
 }
 
 // recover starts what does not run and waits until every node serves. A node that
-// ended without having been made to has broken its promise.
-func (r *run) recover(after string) {
+// ended without having been made to has broken its promise. It returns false where they
+// do not all serve in time.
+func (r *run) recover(after string) bool {
 	ctx, cancel := context.WithTimeout(r.ctx, back)
 	defer cancel()
 	for _, n := range r.Nodes {
@@ -88,9 +91,10 @@ func (r *run) recover(after string) {
 	for _, n := range r.Nodes {
 		if err := n.Ready(ctx); err != nil && r.ctx.Err() == nil {
 			r.violate("recovery", "%s after %s was over: %v\n%s", back, after, err, r.Logs(15))
-			return
+			return false
 		}
 	}
+	return true
 }
 
 func lastLines(text string) string {

@@ -100,12 +100,13 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	}
 	r.work()
 	r.attack(episodes)
-	if !r.enough() {
-		r.settle()
-	}
+	whole := !r.enough() && r.settle()
 	close(r.stop)
+	if !whole {
+		cancel() // nobody answers what is still under way
+	}
 	r.workers.Wait()
-	if !r.enough() {
+	if whole {
 		r.judge()
 	}
 	return r.report(episodes), nil
