@@ -53,11 +53,11 @@ func TestQuestionsInWords(t *testing.T) {
 
 // some are every fifth question, or all of them where ABAGRAPH_QUALITY is all, as
 // `make bench-quality` has it.
-func some(questions []question) []question {
+func some[T any](questions []T) []T {
 	if os.Getenv("ABAGRAPH_QUALITY") == "all" {
 		return questions
 	}
-	var list []question
+	var list []T
 	for i := 0; i < len(questions); i += 5 {
 		list = append(list, questions[i])
 	}

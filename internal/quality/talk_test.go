@@ -199,7 +199,7 @@ func (k *talk) measure(t *testing.T, door *memory.Service, tenant string) map[st
 	for _, kind := range kinds {
 		all[kind] = &found{}
 	}
-	for _, q := range k.questions {
+	for _, q := range some(k.questions) {
 		query := &memory.SearchQuery{Read: memory.NewRead(), Question: q.text, Mode: memory.HybridSearch, Top: 5}
 		got, _, err := door.Search(t.Context(), caller(tenant), query, nil)
 		if err != nil {

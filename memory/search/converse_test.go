@@ -129,7 +129,7 @@ func TestConversationsCount(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(1, 3))
 	moved := 0
-	for round := range 12 {
+	for round := range 6 {
 		n := 300 + rnd.IntN(900)
 		v := chatty(uint64(round), n)
 		x, quiet := v.index(t), v.index(t)
