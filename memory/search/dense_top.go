@@ -32,8 +32,10 @@ type Cosines struct {
 // Bounds of a search by vectors.
 const (
 	// lookClosely is how many candidates are compared closely where there are too
-	// many for all, and lookPerHit how many more for each hit asked for.
+	// many for all, one in lookShare where that is more, and lookPerHit how many more
+	// for each hit asked for.
 	lookClosely = 4_096
+	lookShare   = 32
 	lookPerHit  = 32
 	// lookUp is how many documents are looked at between two looks at the context.
 	lookUp = 4_096

@@ -13,7 +13,7 @@ const sampled = 4_096
 func (s *denseSearch) shortlist(top int) {
 	c := s.columns
 	if s.guessed {
-		for _, one := range bestOf(len(c.ords), s.x.closely.look+s.x.closely.perHit*top, func(i int) float64 { return c.others[i] + s.part(c.cosines[i]) }) {
+		for _, one := range bestOf(len(c.ords), s.shortlisted(top), func(i int) float64 { return c.others[i] + s.part(c.cosines[i]) }) {
 			s.final = append(s.final, s.candidate(int(one.ord)))
 		}
 		return
@@ -35,6 +35,11 @@ func (s *denseSearch) shortlist(top int) {
 			s.final = append(s.final, s.candidate(i))
 		}
 	}
+}
+
+// shortlisted is how many guessed candidates are looked at closely.
+func (s *denseSearch) shortlisted(top int) int {
+	return max(s.x.closely.look, len(s.columns.ords)/lookShare) + s.x.closely.perHit*top
 }
 
 // bestOf returns the best of n values, at most so many of them, in no order; of
