@@ -51,6 +51,7 @@ var parts = []part{
 	{"micro", micro},
 	{"million", million},
 	{"recall", recallSection},
+	{"ingest", ingest},
 }
 
 // Names lists the sections.
