@@ -8,6 +8,7 @@ ARGS    ?=
 FUZZTIME ?= 5m
 SOAK     ?= 30m
 ONLY    ?=
+APISECS ?= 240
 SCENARIO ?= mixed
 SEED     ?= 0
 MINUTES  ?= 1
@@ -17,7 +18,7 @@ N        ?= 10
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds test-chaos-planted cluster clean tools
+.PHONY: help run build test lint test-api bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds test-chaos-planted cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +64,13 @@ test: tools $(CLIENTS)/node_modules/.package-lock.json ## install what the tests
 	$(GO) vet ./...
 	PATH="$(NODE):$$PATH" ABAGRAPH_TEST_CLIENTS=1 $(GO) test -race -count=1 -timeout 15m ./...
 	cd bench && $(GO) test -race ./load ./node ./proc ./report ./rest
+
+# The one tool that comes from PyPI, in an environment of its own.
+bin/schemathesis/bin/schemathesis:
+	python3 -m venv bin/schemathesis && bin/schemathesis/bin/pip install -q --disable-pip-version-check schemathesis==4.32.5
+
+test-api: build bin/schemathesis/bin/schemathesis ## fuzz every route of a live node against its description, for APISECS
+	http/testdata/api/run.sh $(CURDIR)/$(BIN) $(CURDIR)/bin/schemathesis $(APISECS)
 
 lint: ## hold the house's rules: imports, names, clocks, formats
 	$(GO) vet ./...

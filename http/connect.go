@@ -11,34 +11,44 @@ import (
 // keyPlaceholder stands in every snippet for the key, which is never echoed.
 const keyPlaceholder = "<YOUR_API_KEY>"
 
-// connect is GET /api/connect: where things are, and snippets to paste. Only
-// what this server has is told; absent lists the rest.
+// connect is GET /api/connect: where things are, and snippets to paste (F-551 to F-556).
+// They run as they are, but for the key; absent lists what this server does not have.
 func (s *Server) connect(c *call) error {
 	if err := c.query.done(); err != nil {
 		return err
 	}
+	site, err := c.site()
+	if err != nil {
+		return err
+	}
 	c.stand()
-	base := s.baseURL(c.r.Host)
+	base := site.Base
 	c.trace.Name("connect", "static")
 	b := append(c.begin(), `{"tenant":`...)
 	b = jsonx.AppendString(b, c.tenantName())
 	b = jsonx.AppendString(append(b, `,"rest_base":`...), base+"/api")
-	if s.config.MCP != nil {
+	if site.MCP {
 		b = jsonx.AppendString(append(b, `,"mcp_endpoint":`...), base+mcpPath)
 	}
 	b = jsonx.AppendString(append(b, `,"stream_endpoint":`...), base+"/api/stream")
 	b = jsonx.AppendString(append(b, `,"auth":`...), "Authorization: Bearer "+keyPlaceholder)
 	b = append(b, `,"snippets":{"curl":`...)
-	b = jsonx.AppendString(b, "curl -H 'Authorization: Bearer "+keyPlaceholder+"' "+base+"/api/facts")
+	b = jsonx.AppendString(b, "curl -H 'Authorization: Bearer "+keyPlaceholder+"' '"+base+"/api/facts?subject=Person:sarah'")
 	b = append(b, `,"cli":`...)
 	b = jsonx.AppendString(b, "abagraph init --url "+base+" --key '"+keyPlaceholder+"'")
-	if s.config.MCP == nil {
-		b = append(b, `},"absent":["mcp_endpoint","ts","agent","plugin","mcp_config"]}`...)
-		return c.finish(http.StatusOK, b)
+	for _, name := range [...]string{"ts", "agent", "plugin"} {
+		text, err := site.Text("snippets/" + name)
+		if err != nil {
+			return err
+		}
+		b = append(jsonx.AppendString(append(b, ','), name), ':')
+		b = jsonx.AppendString(b, string(text))
+	}
+	if !site.MCP {
+		return c.finish(http.StatusOK, append(b, `},"absent":["mcp_endpoint","mcp_config"]}`...))
 	}
 	b = appendMCPConfig(append(b, `,"mcp_config":`...), base+mcpPath)
-	b = append(b, `},"absent":["ts","agent","plugin"]}`...)
-	return c.finish(http.StatusOK, b)
+	return c.finish(http.StatusOK, append(b, `},"absent":[]}`...))
 }
 
 // appendMCPConfig appends what a host is told to reach the MCP endpoint.

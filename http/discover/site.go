@@ -13,7 +13,7 @@ import (
 	"abagraph/http/openapi"
 )
 
-//go:embed texts
+//go:embed texts texts/snippets
 var texts embed.FS
 
 // Site is a server as it is spoken to.
