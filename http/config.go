@@ -15,6 +15,7 @@ import (
 	"abagraph/ingest"
 	"abagraph/ingest/connect"
 	"abagraph/internal/events"
+	"abagraph/internal/signup"
 	"abagraph/memory"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,6 +50,8 @@ type Config struct {
 	Desk *ingest.Desk
 	// Connect keeps the connectors; nil = one that calls no one and knows no secret.
 	Connect *connect.Service
+	// Signups is the list of those who have asked for a key; nil = there is no such route.
+	Signups *signup.Book
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
 	// Window is what /api/observability shows; nil shows an empty one.

@@ -127,7 +127,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, template: "/v1/", access: discovery, handle: s.index},
 		{method: http.MethodGet, template: metricsPath, access: public, handle: s.serveMetrics},
 	}
-	list = append(list, s.siteRoutes()...)
+	list = append(append(list, s.siteRoutes()...), s.signupRoutes()...)
 	if s.config.MCP != nil {
 		list = append(list, route{method: http.MethodPost, template: mcpPath, handle: s.serveMCP})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
 )
 
 // Time limits of a connection. A stream sets its own for writing.
@@ -41,6 +42,7 @@ type Server struct {
 	closing   context.Context
 	close     context.CancelFunc
 	calls     sync.Pool
+	signups   *rate.Limiter
 	described func() (*self, error) // what the server says of itself
 }
 
@@ -60,6 +62,7 @@ func NewServer(config Config) (*Server, error) {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }
+	s.signups = rate.NewLimiter(signupsPerSecond, signupsAtOnce)
 	s.described = sync.OnceValues(s.describe)
 	var err error
 	if s.metrics, err = newMetrics(config.Registry, config.Memory, &s.streams); err != nil {

@@ -76,6 +76,9 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if config.Connect, err = n.openConnectors(door, logger); err != nil {
 		return nil, err
 	}
+	if config.Signups, err = openSignups(s); err != nil {
+		return nil, err
+	}
 	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (r *reader) use(o *Operation, name string, seen map[string]bool, bad func(s
 	}
 	seen[name] = true
 	switch name {
-	case "write":
+	case "Idempotency-Key":
 		o.Writes = true
 	case "past":
 		o.Past = true
