@@ -113,7 +113,7 @@ func (r *reader) use(o *Operation, name string, seen map[string]bool, bad func(s
 	switch name {
 	case "Idempotency-Key":
 		o.Writes = true
-	case "past":
+	case "known_at":
 		o.Past = true
 	}
 	if group, ok := r.groups.Get(name).([]any); ok {
