@@ -35,6 +35,8 @@ var faults = map[string]faultKind{
 	"transfer":         {cluster: true, make: (*fault).transfer},
 	"demote":           {cluster: true, make: (*fault).demote},
 	"remove":           {cluster: true, make: (*fault).remove},
+	"remove-running":   {cluster: true, make: (*fault).removeRunning},
+	"wipe-alone":       {cluster: true, make: (*fault).wipeAlone},
 	"wipe":             {cluster: true, make: (*fault).wipe},
 	"install-cut":      {cluster: true, make: (*fault).installCut},
 	"minority":         {cluster: true, make: (*fault).minority},

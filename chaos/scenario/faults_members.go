@@ -99,6 +99,49 @@ func (f *fault) wipe() error {
 	return f.anew(n)
 }
 
+// removeRunning takes a follower out of the cluster and leaves it running: it may not
+// disturb the others. Then it joins again with an empty disk.
+func (f *fault) removeRunning() error {
+	n, err := f.follower()
+	if err != nil {
+		return err
+	}
+	f.tell("%s", n.Name)
+	f.mayEnd[n] = true // it may end for that
+	err = f.admin(f.Others(n)[0], func(ctx context.Context, c *client.Client) error { return c.RemovePeer(ctx, n.Name) })
+	if err != nil && !refused(err) && client.StatusOf(err) != 404 {
+		return err
+	}
+	f.stay()
+	if err := f.ends(n); err != nil {
+		return err
+	}
+	return f.anew(n)
+}
+
+// wipeAlone has a node come back with an empty disk and the name it had while a second
+// one is down: its old vote must not make a majority with the third.
+func (f *fault) wipeAlone() error {
+	nodes := among(f.rng, f.Nodes)
+	f.tell("%s, while %s is down", nodes[0].Name, nodes[1].Name)
+	if err := f.ends(nodes[:2]...); err != nil {
+		return err
+	}
+	if err := nodes[0].Wipe(); err != nil {
+		return err
+	}
+	if err := nodes[0].Launch(); err != nil {
+		return err
+	}
+	f.stay()
+	ctx, cancel := context.WithTimeout(f.ctx, 2*back)
+	defer cancel()
+	if err := nodes[1].Start(ctx); err != nil {
+		return err
+	}
+	return f.Voter(ctx, nodes[0])
+}
+
 // anew empties a node that does not run, starts it, and waits until it has a vote.
 func (f *fault) anew(n *chaos.Node) error {
 	if err := n.Wipe(); err != nil {

@@ -3,7 +3,12 @@ package scenario
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -175,10 +180,36 @@ func (r *run) judgeFiles() {
 			continue
 		}
 		r.check("files", 1)
+		r.violated("secrets", r.findKeys(n))
 		if err := n.Verify(r.ctx); err != nil {
 			r.violate("files", "%v", err)
 		}
 	}
+}
+
+// findKeys looks for keys, which are kept as hashes only, in the output and the files
+// of a node.
+func (r *run) findKeys(n *chaos.Node) error {
+	keys := map[string]string{"the administrator": adminKey}
+	maps.Copy(keys, r.keys)
+	files := []string{n.LogFile()}
+	err := filepath.WalkDir(n.Data(), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return err
+	})
+	for _, file := range files {
+		raw, unread := os.ReadFile(file)
+		err = errors.Join(err, unread)
+		for who, key := range keys {
+			if bytes.Contains(raw, []byte(key)) {
+				err = errors.Join(err, fmt.Errorf("the key of %s is in %s", who, file))
+			}
+		}
+	}
+	r.check("secrets", len(files))
+	return err
 }
 
 // String is every violation, a line each.

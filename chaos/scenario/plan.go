@@ -15,7 +15,7 @@ var sets = map[string][]string{
 	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss", "swizzle", "thaw-late"},
 	"power":   {"power-cut-all"},
 	"clock":   {"clock-ahead", "clock-behind", "clock-apart", "kill-leader", "transfer"},
-	"members": {"transfer", "demote", "remove", "wipe", "install-cut", "rolling", "churn", "snapshots", "lag"},
+	"members": {"transfer", "demote", "remove", "remove-running", "wipe", "wipe-alone", "install-cut", "rolling", "churn", "snapshots", "lag"},
 	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-snapshot", "torn"},
 }
 
