@@ -23,6 +23,7 @@ import (
 type rig struct {
 	t    *testing.T
 	node *onenode.Node
+	door *memory.Service
 	url  string
 	logs *lockedBuffer
 	key  string // sent as the bearer key of each request, if any
@@ -59,9 +60,10 @@ func start(t *testing.T, adminKey string, tune ...func(*httpd.Config)) *rig {
 func startWith(t *testing.T, door memory.Options, tune ...func(*httpd.Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, node: onenode.Start(t), logs: &lockedBuffer{}, key: door.AdminKey}
+	r.door = r.node.Service(t, door)
 	window := events.NewWindow(nil)
 	config := httpd.Config{
-		Bind: "127.0.0.1:0", Memory: r.node.Service(t, door), Window: window,
+		Bind: "127.0.0.1:0", Memory: r.door, Window: window,
 		Logger: slog.New(window.Handler(events.NewLines(r.logs, nil))), Version: "0.1.0", MaxBodyBytes: 2 << 20,
 	}
 	for _, f := range tune {

@@ -26,6 +26,7 @@ import (
 	"abagraph/internal/events"
 	"abagraph/internal/models"
 	"abagraph/internal/outbound"
+	"abagraph/internal/watch"
 	rlog "abagraph/log"
 	"abagraph/memory"
 	"abagraph/replication"
@@ -43,6 +44,7 @@ type node struct {
 	machine *fsm.Machine
 	raft    *replication.Node
 	keeper  keeper
+	watcher *watch.Watcher // nil where nothing is watched
 	guard   *outbound.Guard
 	poller  *connect.Poller // nil where nothing is polled
 	models  *models.Client
@@ -97,6 +99,9 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	n.keeper.start(door)
 	if secs := s.seconds("connector_poll_secs"); secs > 0 {
 		n.poller = config.Connect.StartPoller(secs, func() bool { return n.raft.Leads() })
+	}
+	if every := s.seconds("alert_interval_secs"); every > 0 {
+		n.watcher = watch.Start(watch.Options{Memory: door, Guard: n.guard, Leads: n.raft.Leads, Every: every, Logger: logger})
 	}
 	return n, nil
 }
@@ -252,6 +257,9 @@ func (n *node) close(limit time.Duration) error {
 	}
 	if n.door != nil {
 		n.door.Close()
+	}
+	if n.watcher != nil {
+		n.watcher.Stop()
 	}
 	n.keeper.stop()
 	if n.guard != nil {

@@ -41,6 +41,7 @@ func serverSettings() []setting {
 		{name: "max_concurrent_uploads", preset: "4", check: isCount(1, 1024), help: "large bodies that are read at the same time"},
 		{name: "candidate_threshold", preset: "0.75", check: isFraction, help: "confidence below which a fact is a candidate"},
 		{name: "ttl_interval_secs", preset: "30", check: isCount(1, 86_400), help: "seconds between sweeps of expired facts"},
+		{name: "alert_interval_secs", preset: "60", check: isCount(0, 86_400), help: "seconds between looks at the alerts; 0 = never"},
 		{name: "cache_bytes", preset: "268435456", check: isCount(1<<20, 1<<40), help: "bytes of the storage's block cache"},
 		{name: "search_bytes", preset: "1073741824", check: isCount(1<<20, 1<<40), help: "bytes of memory that the indexes of search may take"},
 		{name: "tenant_requests_per_sec", preset: "0", check: isCount(0, 1<<31), help: "requests that one tenant may send to this node a second; 0 = no limit"},

@@ -67,6 +67,8 @@ var table = []house{
 		"internal/byok reads the model of a caller and keeps its key from being told: it imports fact only, and calls nobody"},
 	{"internal/models", []string{"fact", "internal/byok", "internal/outbound"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"internal/models asks the models of callers: it imports fact, internal/byok and internal/outbound"},
+	{"internal/watch", []string{"fact", "memory", "internal/outbound"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib, "net/http"},
+		"internal/watch looks at alerts through memory and tells webhooks through internal/outbound: it sees no engine and no surface"},
 	{"internal/embed", []string{"fact", "internal/outbound"}, []string{anyModule},
 		"internal/embed asks the providers of vectors: it imports fact and the standard library only"},
 	{"http", []string{"fact", "memory", "memory/page", "memory/check", "memory/rules", "memory/packet", "ingest"}, []string{raftLib, raftBolt, bbolt, pebbleLib},

@@ -188,6 +188,3 @@ func holds(from, until, now fact.Instant) bool { return from <= now && now < unt
 // Active reports whether there is any rule, so that what none grants is denied.
 // Rules of another time count too: a policy does not end by itself.
 func (s *Set) Active() bool { return len(s.Rules) > 0 }
-
-// Empty reports whether there is no fact of a policy at all.
-func (s *Set) Empty() bool { return len(s.Rules)+len(s.Roles) == 0 && s.Version == "" }
