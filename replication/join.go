@@ -81,7 +81,7 @@ func (n *Node) claimed(by string) {
 
 // becomeMember keeps the cluster's id, and with it opens the door to its Raft.
 func (n *Node) becomeMember(cluster clusterID) error {
-	if err := saveIdentity(n.options.Dir, identity{node: n.options.NodeID, cluster: cluster, stage: stageMember}); err != nil {
+	if err := saveIdentity(n.options.Dir, identity{node: n.options.NodeID, cluster: cluster, stage: stageMember, reader: n.reader.Load()}); err != nil {
 		return err
 	}
 	n.port.cluster.Store(&cluster)

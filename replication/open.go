@@ -156,6 +156,8 @@ func (n *Node) openTransport(id *identity) (raft.Transport, error) {
 	if id != nil {
 		n.alone = &id.cluster
 		n.reader.Store(id.reader)
+	} else {
+		n.reader.Store(n.options.Replica)
 	}
 	if n.options.Bind == "" {
 		_, transport := raft.NewInmemTransport(raft.ServerAddress(n.options.NodeID))

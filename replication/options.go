@@ -36,6 +36,10 @@ type Options struct {
 	// founds a cluster of its own. A node that has data is a member already
 	// and ignores it.
 	Join string
+	// Replica joins without ever asking for a vote: the node is sent everything and
+	// answers reads, and counts for no majority. A member that has data is what it
+	// was; a promotion makes it a voter.
+	Replica bool
 	// Secret authenticates and encrypts peer traffic: at least 16 characters,
 	// the same on every node. TLS does it by files. One of them is needed
 	// wherever an address is not loopback.
@@ -152,6 +156,8 @@ func (o *Options) validate() error {
 		return errors.New("give a cluster secret or TLS files for the peer port, not both")
 	case o.Secret != "" && len(o.Secret) < 16:
 		return errors.New("the cluster secret has fewer than 16 characters")
+	case o.Replica && o.Join == "":
+		return errors.New("a replica needs members to join: it cannot found a cluster")
 	case o.Bind == "" && (o.Join != "" || o.Advertise != ""):
 		return errors.New("joining a cluster needs a peer address to listen on")
 	}

@@ -16,6 +16,7 @@ type setting struct {
 	help   string
 	preset string
 	secret bool
+	toggle bool // the flag alone means true
 	// also is another environment variable that is looked at last.
 	also string
 	// check reads a value; it returns why it is not one.
@@ -54,6 +55,7 @@ func serverSettings() []setting {
 		{name: "peer_bind", help: "address to speak to other nodes on"},
 		{name: "peer_advertise", help: "address that other nodes reach this one at (default: peer_bind)"},
 		{name: "join", help: "comma list of peer addresses HOST:PORT of a cluster to join"},
+		{name: "replica", preset: "false", toggle: true, check: isOneOf("true", "false"), help: "join without a vote, for reads only; it counts for no majority"},
 		{name: "cluster_secret", secret: true, help: "secret that the nodes of a cluster share"},
 		{name: "peer_tls_cert", help: "certificate file for mutual TLS between nodes"},
 		{name: "peer_tls_key", help: "key file for mutual TLS between nodes"},
@@ -97,6 +99,9 @@ func settingFlags(flags *pflag.FlagSet) {
 			help += " [" + s.preset + "]"
 		}
 		flags.String(s.flag(), "", help)
+		if s.toggle {
+			flags.Lookup(s.flag()).NoOptDefVal = "true"
+		}
 	}
 }
 
