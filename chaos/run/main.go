@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,6 +58,9 @@ func read(args []string) (w wish, err error) {
 	}
 	if w.minutes <= 0 || w.minutes > 24*60 || w.seeds < 1 {
 		return w, errors.New("minutes are above 0 and at most 1440, seeds at least 1")
+	}
+	if !slices.Contains(scenario.Names(), w.scenario) {
+		return w, fmt.Errorf("there is no scenario %q: there are %s", w.scenario, strings.Join(scenario.Names(), ", "))
 	}
 	if w.seed == 0 {
 		w.seed = 1 + rand.Uint64N(1_000_000)
