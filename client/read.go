@@ -26,6 +26,9 @@ type Read struct {
 // At writes an instant for a parameter of Read.
 func At(t fact.Instant) string { return strconv.FormatInt(int64(t), 10) }
 
+// Values returns the query parameters.
+func (r Read) Values() url.Values { return r.values() }
+
 func (r Read) values() url.Values {
 	v := make(url.Values)
 	set(v, "branch", r.Branch)

@@ -40,6 +40,10 @@ func (s *Server) digest(c *call) error {
 	if !d.FromFacts && !d.Extract.Given() {
 		c.input.Warn("no model was given: only the [[links]] of the content were extracted")
 	}
+	if r.Job != nil {
+		s.config.Logger.Info("abagraph.digest", d.Told(r, c.caller.Tenant)...)
+		return c.finish(http.StatusAccepted, append(c.warnField(appendJob(c.begin(), r.Job)), '}'))
+	}
 	s.config.Logger.Info("abagraph.digest", d.Told(r, c.caller.Tenant)...)
 	b := appendDigested(c.begin(), r)
 	b = strconv.AppendUint(append(b, `,"tx":`...), result.Tx, 10)

@@ -59,7 +59,13 @@ func start(t *testing.T, adminKey string, tune ...func(*httpd.Config)) *rig {
 // startWith is start with more to say of the door.
 func startWith(t *testing.T, door memory.Options, tune ...func(*httpd.Config)) *rig {
 	t.Helper()
-	r := &rig{t: t, node: onenode.Start(t), logs: &lockedBuffer{}, key: door.AdminKey}
+	return serveNode(t, onenode.Start(t), door, tune...)
+}
+
+// serveNode is startWith over a store that is there.
+func serveNode(t *testing.T, node *onenode.Node, door memory.Options, tune ...func(*httpd.Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, node: node, logs: &lockedBuffer{}, key: door.AdminKey}
 	r.door = r.node.Service(t, door)
 	window := events.NewWindow(nil)
 	config := httpd.Config{

@@ -28,7 +28,10 @@ func withModel(t *testing.T, door memory.Options, reply func(standin.Call) stand
 
 // withDesk has texts read by models on this machine.
 func withDesk(t *testing.T) func(*httpd.Config) {
-	return func(c *httpd.Config) { c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t)} }
+	return func(c *httpd.Config) {
+		c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t)}
+		t.Cleanup(c.Desk.Close)
+	}
 }
 
 func localModels(t *testing.T) *models.Client {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"log/slog"
 
 	"abagraph/fact"
 	"abagraph/internal/models"
@@ -12,6 +13,9 @@ import (
 type Desk struct {
 	Memory *memory.Service
 	Models *models.Client // nil = this node asks no models
+	Logger *slog.Logger   // nil = nobody is told
+
+	jobs runners
 }
 
 // checkModels judges the models of a request before anything is sent.

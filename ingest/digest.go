@@ -34,6 +34,8 @@ type Digest struct {
 	// them only links are found.
 	Extract Model
 	Judge   Model
+	// Waits keeps a text from becoming a job: one that is too long is refused.
+	Waits bool
 	// Subject is what the content is about; "" = a document that is named after
 	// its content.
 	Subject   string
@@ -81,9 +83,11 @@ type Receipt struct {
 	Counts [4]int // by Outcome
 	// Document is the entity that stands for the text that was kept, and Chunks how
 	// many pieces of it were read; "" and 0 where no model was asked.
-	Document   string
-	Chunks     int
-	Notes      []string
+	Document string
+	Chunks   int
+	Notes    []string
+	// Job reads the text, where it is too long to be waited for; nil = it was read.
+	Job        *Job
 	Superseded []fact.ID
 	Entities   []string
 	Masked     int

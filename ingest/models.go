@@ -49,3 +49,23 @@ func (d *Digest) readModels(f *jsonx.Fields) error {
 	}
 	return nil
 }
+
+// ReadModels reads a body that brings models along, and nothing else.
+func ReadModels(v jsonx.Value) (extract, judge Model, err error) {
+	f := jsonx.Open(v, "")
+	for _, name := range modelFields {
+		f.Ignore(name)
+	}
+	f.Ignore("tenant")
+	if err := f.Done(); err != nil {
+		return Model{}, Model{}, err
+	}
+	var d Digest
+	if err := d.readModels(f); err != nil {
+		return Model{}, Model{}, err
+	}
+	if !d.Extract.Given() {
+		return Model{}, Model{}, fact.Invalid("model", "is required, or extract_model and judge_model")
+	}
+	return d.Extract, d.Judge, nil
+}

@@ -51,8 +51,9 @@ type work struct {
 	chunks  []load.Chunk
 	written fact.Instant // the day on which it was written
 	source  *string
-	name    string  // the entity that stands for it
-	limit   float64 // the confidence below which a statement is a candidate
+	name    string   // the entity that stands for it
+	sum     [32]byte // of the content
+	limit   float64  // the confidence below which a statement is a candidate
 }
 
 // begin masks a text, and takes it apart.
@@ -90,7 +91,7 @@ func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
 	if !w.written.Given() {
 		w.written = w.doc.Written
 	}
-	w.name = document(w.content)
+	w.name, w.sum = document(w.content), sha256.Sum256([]byte(w.content))
 	w.chunks = w.doc.Chunks()
 	return w, nil
 }
@@ -101,7 +102,15 @@ func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions,
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(w.chunks) > MaxReadChunks || len(w.content) > MaxReadBytes {
+	long := len(w.chunks) > MaxReadChunks || len(w.content) > MaxReadBytes
+	if long && !q.Waits {
+		r := newReceipt()
+		r.Document, r.Chunks, r.Notes, r.Masked = w.name, len(w.chunks), w.doc.Notes, w.masked
+		job, result, err := d.start(ctx, w, o)
+		r.Job = job
+		return r, result, err
+	}
+	if long {
 		return nil, nil, fact.Invalid("content", "is longer than what is read while its sender waits ("+strconv.Itoa(MaxReadBytes)+" bytes in at most "+strconv.Itoa(MaxReadChunks)+" chunks)")
 	}
 	trace.Step("load", q.Kind)
@@ -230,7 +239,7 @@ func (w *work) links() []fact.Assert {
 
 // episode keeps the text, under its hash, with a fact that refers to it.
 func (w *work) episode(write *fact.Write) {
-	sum := sha256.Sum256([]byte(w.content))
+	sum := w.sum
 	for rest, part := w.content, uint32(0); rest != ""; part++ {
 		piece := cut(rest, fact.MaxBlobPart)
 		write.Blobs = append(write.Blobs, fact.BlobPart{Hash: sum, Part: part, Data: []byte(piece)})

@@ -44,6 +44,7 @@ func (c *call) digest() error {
 	if err := c.args.Err(); err != nil {
 		return err
 	}
+	d.Waits = true
 	o := c.write()
 	if o.Branch, err = c.input.Branch(""); err != nil {
 		return err

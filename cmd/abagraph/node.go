@@ -67,7 +67,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err != nil {
 		return nil, err
 	}
-	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models}
+	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, Logger: logger}
 	config := serverConfig(s, door, logger, window, registry)
 	config.Desk = n.desk
 	tools, err := mcpServer(s, door, n.desk, logger)
@@ -254,6 +254,9 @@ func (n *node) close(limit time.Duration) error {
 	}
 	if n.poller != nil {
 		n.poller.Stop()
+	}
+	if n.desk != nil {
+		n.desk.Close() // what it writes needs the engine
 	}
 	if n.door != nil {
 		n.door.Close()
