@@ -14,6 +14,7 @@ import (
 	"abagraph/http/discover"
 	"abagraph/ingest"
 	"abagraph/ingest/connect"
+	"abagraph/ingest/trigger"
 	"abagraph/internal/events"
 	"abagraph/internal/signup"
 	"abagraph/memory"
@@ -52,6 +53,8 @@ type Config struct {
 	Connect *connect.Service
 	// Signups is the list of those who have asked for a key; nil = there is no such route.
 	Signups *signup.Book
+	// Triggers keeps the triggers; nil = one above Connect.
+	Triggers *trigger.Service
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
 	// Window is what /api/observability shows; nil shows an empty one.

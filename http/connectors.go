@@ -149,7 +149,10 @@ func (s *Server) deleteConnector(c *call) error {
 
 // appendDelivered appends what became of a delivery without the closing brace.
 func appendDelivered(b []byte, k *connect.Connector, r *connect.Receipt) []byte {
-	b = jsonx.AppendString(append(b, `{"connector":`...), k.Name)
+	return appendDelivery(jsonx.AppendString(append(b, `{"connector":`...), k.Name), r)
+}
+
+func appendDelivery(b []byte, r *connect.Receipt) []byte {
 	for _, count := range [...]struct {
 		name string
 		n    int

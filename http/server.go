@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"abagraph/ingest/connect"
+	"abagraph/ingest/trigger"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/semaphore"
@@ -34,6 +35,7 @@ type Server struct {
 	uploads    *semaphore.Weighted
 	metrics    *metrics
 	connectors *connect.Service
+	triggers   *trigger.Service
 	loopback   bool
 
 	streams  atomic.Int64
@@ -56,6 +58,12 @@ func NewServer(config Config) (*Server, error) {
 	if s.connectors = config.Connect; s.connectors == nil {
 		var err error
 		if s.connectors, err = connect.New(connect.Options{Memory: config.Memory, Logger: config.Logger}); err != nil {
+			return nil, err
+		}
+	}
+	if s.triggers = config.Triggers; s.triggers == nil {
+		var err error
+		if s.triggers, err = trigger.New(trigger.Options{Memory: config.Memory, Connect: s.connectors, Logger: config.Logger}); err != nil {
 			return nil, err
 		}
 	}

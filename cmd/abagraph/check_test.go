@@ -165,3 +165,21 @@ func TestConnectorCommands(t *testing.T) {
 		t.Errorf("list wrote %v", got)
 	}
 }
+
+// A trigger that cannot be is refused; there are none to list.
+func TestTriggerCommands(t *testing.T) {
+	r := serving(t, "")
+	r.ok("connector", "register", "hook")
+	if got := r.fails("trigger", "declare", "nightly", "--connector", "hook", "--schedule", "@daily"); !strings.Contains(got, "has no url") {
+		t.Errorf("declare said %q", got)
+	}
+	if got := r.fails("trigger", "declare", "nightly", "--connector", "hook", "--schedule", "daily"); !strings.Contains(got, "no cron expression") {
+		t.Errorf("declare said %q", got)
+	}
+	if got := r.object("trigger", "list"); len(got["triggers"].([]any)) != 0 {
+		t.Errorf("list wrote %v", got)
+	}
+	if got := r.fails("trigger", "pause", "none"); !strings.Contains(got, "no trigger") {
+		t.Errorf("pause said %q", got)
+	}
+}

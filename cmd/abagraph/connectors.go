@@ -2,10 +2,14 @@ package main
 
 import (
 	"log/slog"
+	"time"
 
 	"abagraph/ingest/connect"
 	"abagraph/memory"
 )
+
+// triggerLook is how often it is looked what triggers are due.
+const triggerLook = 2 * time.Second
 
 // openConnectors makes what keeps the connectors: they call out through the guard,
 // and their secrets are those that the operator has named.

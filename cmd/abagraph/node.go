@@ -23,6 +23,7 @@ import (
 	httpd "abagraph/http"
 	"abagraph/ingest"
 	"abagraph/ingest/connect"
+	"abagraph/ingest/trigger"
 	"abagraph/internal/events"
 	"abagraph/internal/models"
 	"abagraph/internal/outbound"
@@ -47,6 +48,7 @@ type node struct {
 	watcher *watch.Watcher // nil where nothing is watched
 	guard   *outbound.Guard
 	poller  *connect.Poller // nil where nothing is polled
+	runner  *trigger.Runner // of triggers
 	models  *models.Client
 	desk    *ingest.Desk
 }
@@ -81,6 +83,11 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if config.Signups, err = openSignups(s); err != nil {
 		return nil, err
 	}
+	triggers, err := trigger.New(trigger.Options{Memory: door, Connect: config.Connect, Logger: logger})
+	if err != nil {
+		return nil, err
+	}
+	config.Triggers = triggers
 	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}
@@ -97,6 +104,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 		return nil, err
 	}
 	n.keeper.start(door)
+	n.runner = triggers.Start(triggerLook, func() bool { return n.raft.Leads() }, clock)
 	if secs := s.seconds("connector_poll_secs"); secs > 0 {
 		n.poller = config.Connect.StartPoller(secs, func() bool { return n.raft.Leads() })
 	}
@@ -251,6 +259,9 @@ func (n *node) close(limit time.Duration) error {
 	var errs []error
 	if n.server != nil {
 		errs = append(errs, n.server.Shutdown(ctx))
+	}
+	if n.runner != nil {
+		n.runner.Stop()
 	}
 	if n.poller != nil {
 		n.poller.Stop()

@@ -126,7 +126,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 	for group, commands := range map[string][]*cobra.Command{
 		"server": {serveCommand(a), mcpCommand(a), configCommand(a), opsCommand(a), embeddingsCommand(a), auditCommand(a)},
 		"facts": {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a), explainCommand(a), changesCommand(a),
-			factcheckCommand(a), consolidateCommand(a), pageCommand(a), contextCommand(a), branchCommand(a), sourceCommand(a), leaseCommand(a), connectorCommand(a), askCommand(a), digestCommand(a)},
+			factcheckCommand(a), consolidateCommand(a), pageCommand(a), contextCommand(a), branchCommand(a), sourceCommand(a), leaseCommand(a), connectorCommand(a), triggerCommand(a), askCommand(a), digestCommand(a)},
 		"graph": {searchCommand(a), walkCommand(a), pathCommand(a), graphCommand(a)},
 		"files": {importCommand(a), exportCommand(a)},
 		"about": {initCommand(a), connectCommand(a), agentCommand(a), statsCommand(a), statusCommand(a), versionCommand(a)},

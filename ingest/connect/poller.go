@@ -136,14 +136,14 @@ func (p *Poller) leave(tenant string) {
 	}
 }
 
-// internal is the server itself, in one tenant.
-func internal(tenant string) memory.Caller {
+// Internal is the server itself, in one tenant.
+func Internal(tenant string) memory.Caller {
 	return memory.Caller{Operator: true, Tenant: tenant, Role: fact.RoleAdmin, Actor: "abagraph"}
 }
 
 func (s *Service) poll(ctx context.Context, tenant, name string) {
 	started := time.Now()
-	_, done, err := s.Pull(ctx, internal(tenant), memory.WriteOptions{}, name, nil)
+	_, done, err := s.Pull(ctx, Internal(tenant), memory.WriteOptions{}, name, nil)
 	if ctx.Err() != nil || errors.Is(err, errUnderWay) {
 		return
 	}
@@ -157,7 +157,7 @@ func (s *Service) poll(ctx context.Context, tenant, name string) {
 
 // polled lists the connectors of kind poll of all tenants, tenant by tenant.
 func (s *Service) polled(ctx context.Context) ([]*Connector, error) {
-	page, _, err := s.memory.Facts(ctx, internal(""), &memory.FactsQuery{Read: memory.NewRead(), Predicate: predicate, Limit: fact.MaxLimit}, nil)
+	page, _, err := s.memory.Facts(ctx, Internal(""), &memory.FactsQuery{Read: memory.NewRead(), Predicate: predicate, Limit: fact.MaxLimit}, nil)
 	if err != nil {
 		return nil, err
 	}

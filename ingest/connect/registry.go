@@ -82,7 +82,7 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 			return &Registered{Connector: known, Existed: true, Differs: string(append(known.Append(nil), '}')) != string(kept)}, nil, nil
 		}
 		result, err := s.write(ctx, c, o, k, known, kept, trace)
-		if overtaken(err) {
+		if Overtaken(err) {
 			continue
 		}
 		if err != nil {
@@ -95,17 +95,17 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 }
 
 func (s *Service) write(ctx context.Context, c memory.Caller, o memory.WriteOptions, k, known *Connector, kept []byte, trace *memory.Trace) (*fact.Result, error) {
-	w := statement(Prefix+k.Name, predicate, string(kept), nil)
+	w := Statement(Prefix+k.Name, predicate, string(kept), nil)
 	if known != nil {
-		w = statement(Prefix+k.Name, predicate, string(kept), &known.fact)
+		w = Statement(Prefix+k.Name, predicate, string(kept), &known.fact)
 	}
 	o.Mask = mask.Off // the settings are no text: what they name must stay as it is
 	return s.memory.Transact(ctx, c, o, w, trace)
 }
 
-// statement says something new of a connector, if what was read of it still holds
+// Statement says something new of a connector, if what was read of it still holds
 // then; nil = nothing held.
-func statement(subject, predicate, text string, was *fact.Fact) *fact.Write {
+func Statement(subject, predicate, text string, was *fact.Fact) *fact.Write {
 	var shown []fact.Fact
 	if was != nil {
 		shown = []fact.Fact{*was}
@@ -120,7 +120,9 @@ func statement(subject, predicate, text string, was *fact.Fact) *fact.Write {
 	}
 }
 
-func overtaken(err error) bool {
+// Overtaken reports whether a write was refused only because what it was worked out
+// from holds no longer.
+func Overtaken(err error) bool {
 	var e *fact.Error
 	return errors.As(err, &e) && e.Code == fact.CompareFailed
 }

@@ -90,8 +90,8 @@ func (s *Service) saveState(ctx context.Context, c memory.Caller, k *Connector, 
 	if was.fact != nil && was.fact.Object.Text == text || was.fact == nil && text == "{}" {
 		return nil
 	}
-	_, err := s.memory.Transact(ctx, c, memory.WriteOptions{Mask: mask.Off}, statement(Prefix+k.Name, statePredicate, text, was.fact), nil)
-	if overtaken(err) {
+	_, err := s.memory.Transact(ctx, c, memory.WriteOptions{Mask: mask.Off}, Statement(Prefix+k.Name, statePredicate, text, was.fact), nil)
+	if Overtaken(err) {
 		return nil
 	}
 	return err

@@ -1,0 +1,242 @@
+package trigger
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"abagraph/fact"
+	"abagraph/ingest/connect"
+	"abagraph/memory"
+	"abagraph/memory/mask"
+)
+
+// How many triggers run at the same time, of all tenants and of one.
+const (
+	maxAtOnce   = 8
+	maxOfTenant = 2
+)
+
+// runKey names a trigger of a tenant.
+type runKey struct{ tenant, name string }
+
+// Runner runs what is due, on the node that leads.
+type Runner struct {
+	s     *Service
+	leads func() bool
+	now   func() time.Time
+
+	mu      sync.Mutex
+	running map[runKey]bool
+	busy    map[string]int       // by tenant
+	looked  map[runKey]time.Time // when a trigger was judged or run last, on this node
+
+	runs   sync.WaitGroup
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Start begins to run triggers: it looks each so often what is due. It must be stopped
+// before the memory is closed.
+func (s *Service) Start(each time.Duration, leads func() bool, now func() time.Time) *Runner {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &Runner{
+		s: s, leads: leads, now: now, running: make(map[runKey]bool), busy: make(map[string]int), looked: make(map[runKey]time.Time),
+		cancel: cancel, done: make(chan struct{}),
+	}
+	go r.run(ctx, each)
+	return r
+}
+
+// Stop ends the runs.
+func (r *Runner) Stop() {
+	r.cancel()
+	<-r.done
+	r.runs.Wait()
+}
+
+func (r *Runner) run(ctx context.Context, each time.Duration) {
+	defer close(r.done)
+	ticker := time.NewTicker(each)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if r.leads() {
+				r.round(ctx)
+			}
+		}
+	}
+}
+
+// round begins what is due. A trigger that finds no place is due again at the next
+// look.
+func (r *Runner) round(ctx context.Context) {
+	page, _, err := r.s.memory.Facts(ctx, connect.Internal(""), &memory.FactsQuery{Read: memory.NewRead(), Predicate: predicate, Limit: fact.MaxLimit}, nil)
+	if err != nil {
+		r.s.logger.Warn("abagraph.trigger.round", "error", err.Error())
+		return
+	}
+	for i := range page.Facts {
+		t := triggerOf(&page.Facts[i])
+		if t == nil || t.Paused || !r.due(t) || !r.enter(t) {
+			continue
+		}
+		r.runs.Go(func() {
+			defer r.leave(t)
+			r.fire(ctx, t)
+		})
+	}
+}
+
+// due judges by this node's clock whether there may be something to do; a schedule is
+// judged again by what the log says.
+func (r *Runner) due(t *Trigger) bool {
+	now := r.now()
+	r.mu.Lock()
+	looked := r.looked[runKey{t.Tenant(), t.Name}]
+	r.mu.Unlock()
+	if t.schedule == nil {
+		return now.Sub(looked) >= t.Every
+	}
+	since := t.fact.RecordedAt
+	if !looked.IsZero() {
+		since = max(since, fact.Instant(looked.UnixMilli()))
+	}
+	next := t.Next(since)
+	return next.Given() && next <= fact.Instant(now.UnixMilli())
+}
+
+func (r *Runner) enter(t *Trigger) bool {
+	k := runKey{t.Tenant(), t.Name}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running[k] || len(r.running) == maxAtOnce || r.busy[k.tenant] == maxOfTenant {
+		return false
+	}
+	r.running[k] = true
+	r.busy[k.tenant]++
+	if len(r.looked) > fact.MaxLimit {
+		clear(r.looked) // of triggers that are gone; the others are looked at early once
+	}
+	r.looked[k] = r.now()
+	return true
+}
+
+func (r *Runner) forget(t *Trigger) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.looked, runKey{t.Tenant(), t.Name})
+}
+
+func (r *Runner) leave(t *Trigger) {
+	k := runKey{t.Tenant(), t.Name}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, k)
+	if r.busy[k.tenant]--; r.busy[k.tenant] == 0 {
+		delete(r.busy, k.tenant)
+	}
+}
+
+func (r *Runner) fire(ctx context.Context, t *Trigger) {
+	slot := fact.Instant(r.now().UnixMilli())
+	done, err := r.s.fire(ctx, connect.Internal(t.Tenant()), t, slot)
+	if err != nil && t.schedule != nil {
+		r.forget(t) // if its time could not be claimed, it is due still
+	}
+	switch {
+	case ctx.Err() != nil, done == nil && err == nil:
+		return
+	case err != nil:
+		r.s.logger.Warn("abagraph.trigger.run", "tenant", t.Tenant(), "trigger", t.Name, "error", err.Error())
+	default:
+		r.s.logger.Info("abagraph.trigger.run", "tenant", t.Tenant(), "trigger", t.Name, "records", done.Records, "asserted", done.Asserted, "skipped", done.Skipped, "tx", done.Tx)
+	}
+}
+
+// fire runs a trigger if a time of its schedule has come that nobody has run: that time
+// is claimed first, so that two nodes that both believe to lead run it once.
+func (s *Service) fire(ctx context.Context, c memory.Caller, t *Trigger, now fact.Instant) (*connect.Pulled, error) {
+	st, err := s.state(ctx, c, t)
+	if err != nil {
+		return nil, err
+	}
+	is := State{Slot: st.Slot, Outcome: Running}
+	if t.schedule != nil {
+		slot, due := t.Due(max(t.fact.RecordedAt, st.Slot), now)
+		if !due {
+			return nil, nil
+		}
+		is.Slot = slot
+		if st, err = s.saveState(ctx, c, t, st, is); connect.Overtaken(err) {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return s.pull(ctx, c, t, st, is)
+}
+
+// Run runs a trigger now, whatever its schedule says, also while it is paused.
+func (s *Service) Run(ctx context.Context, c memory.Caller, name string, trace *memory.Trace) (*Trigger, *connect.Pulled, error) {
+	if err := c.Require(fact.RoleWrite); err != nil {
+		return nil, nil, err
+	}
+	t, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := s.state(ctx, c, t)
+	if err != nil {
+		return t, nil, err
+	}
+	done, err := s.pull(ctx, c, t, st, State{Slot: st.Slot})
+	return t, done, err
+}
+
+// pull pulls the connector, and records what became of it. A look for changes that
+// finds none leaves no trace.
+func (s *Service) pull(ctx context.Context, c memory.Caller, t *Trigger, st *stated, is State) (*connect.Pulled, error) {
+	_, done, err := s.connect.Pull(ctx, c, memory.WriteOptions{}, t.Connector, nil)
+	if ctx.Err() != nil {
+		return done, err // the times go on; what was read is read again
+	}
+	is.Outcome, is.Problem = OK, ""
+	switch {
+	case err != nil:
+		is.Outcome, is.Problem = Failed, err.Error()
+		if masker := s.memory.Masker(c, mask.Unsaid); is.Problem != "" {
+			is.Problem, _ = masker.Text(is.Problem)
+		}
+	case done.Unchanged || done.Records == 0:
+		is.Outcome = Unchanged
+	}
+	if done != nil {
+		is.Records, is.Asserted, is.Skipped = done.Records, done.Asserted+done.Held, done.Skipped
+	}
+	if t.schedule == nil && is.Outcome == Unchanged && (st.Outcome == OK || st.Outcome == Unchanged) {
+		return done, err
+	}
+	if _, failed := s.saveState(ctx, c, t, st, is); failed != nil && !connect.Overtaken(failed) {
+		err = errors.Join(err, failed)
+	}
+	return done, err
+}
+
+// saveState records a state, if it is another than what was read, and that still
+// holds then.
+func (s *Service) saveState(ctx context.Context, c memory.Caller, t *Trigger, was *stated, is State) (*stated, error) {
+	text := string(append(is.Append(nil), '}'))
+	if was.fact != nil && was.fact.Object.Text == text {
+		return was, nil
+	}
+	result, err := s.memory.Transact(ctx, c, memory.WriteOptions{Mask: mask.Off}, connect.Statement(Prefix+t.Name, statePredicate, text, was.fact), nil)
+	if err != nil {
+		return was, err
+	}
+	return &stated{is, &result.Asserts[0].Fact}, nil
+}
