@@ -12,7 +12,6 @@ const (
 	PolicyRole       = "Role:"
 	PolicyAgent      = "Agent:"
 	PolicyPermission = "Permission:"
-	PolicyApproval   = "Approval:"
 	PolicyCurrent    = "Policy:current"
 )
 

@@ -198,6 +198,22 @@ func TestAuditChainBreaks(t *testing.T) {
 		"unchained": {func(t *testing.T, db *pebble.DB) {
 			rewrite(t, db, key(5), func(b []byte) []byte { return b[:len(b)-32-len("\x01\x04main\x00\x00\x01\x00\x00\x00")] })
 		}, "tx 5: the audit record is not chained"},
+		"left out of the tenant's trail": {func(t *testing.T, db *pebble.DB) {
+			it, err := db.NewIter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for ok := it.First(); ok; ok = it.Next() {
+				if k := it.Key(); bytes.Contains(k, []byte("acme")) && bytes.HasSuffix(k, key(4)[2:]) && len(it.Value()) == 0 {
+					if err := db.Delete(k, pebble.Sync); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := it.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}, `tx 4 is missing in the audit trail of tenant "acme"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")

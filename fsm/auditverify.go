@@ -55,14 +55,28 @@ func (v *View) verifyAudited(out *Verified, chain *auditChain, tx uint64, r *txR
 	if what := chain.next(tx, r); what != "" {
 		out.problem("%s", what)
 	}
+	return v.verifyListed(out.problem, tx, r)
+}
+
+// verifyListed checks that a record is told to the tenants that it names.
+func (v *View) verifyListed(problem func(format string, args ...any), tx uint64, r *txRecord) error {
 	if r.Version == 0 {
 		return nil
 	}
-	there, err := has(v.snap, space{tenant: r.Tenant}.audits(tx))
-	if err == nil && !there {
-		out.problem("tx %d is missing in the audit trail of tenant %q", tx, r.Tenant)
+	tenants := []string{r.Tenant}
+	if target, _, _ := strings.Cut(r.Target, "/"); r.Kind == "registry" && target != r.Tenant {
+		tenants = append(tenants, target)
 	}
-	return err
+	for _, tenant := range tenants {
+		there, err := has(v.snap, space{tenant: tenant}.audits(tx))
+		if err != nil {
+			return err
+		}
+		if !there {
+			problem("tx %d is missing in the audit trail of tenant %q", tx, tenant)
+		}
+	}
+	return nil
 }
 
 // about reports whether a record is told to a tenant.
@@ -102,7 +116,11 @@ func (v *View) VerifyAudit(ctx context.Context, anchor uint64, hash string, prog
 		if err != nil {
 			return nil, storageError("read a tx record", err)
 		}
-		out.record(&chain, tx, b, anchor, hash)
+		if r := out.record(&chain, tx, b, anchor, hash); r != nil {
+			if err := v.verifyListed(out.problem, tx, r); err != nil {
+				return nil, err
+			}
+		}
 		if tx%4096 != 0 {
 			continue
 		}
@@ -126,12 +144,13 @@ func (v *View) VerifyAudit(ctx context.Context, anchor uint64, hash string, prog
 	return out, nil
 }
 
-// record holds one record to the chain, and to the hash that was noted of it.
-func (a *AuditVerified) record(chain *auditChain, tx uint64, b []byte, anchor uint64, hash string) {
+// record holds one record to the chain, and to the hash that was noted of it; nil
+// where it cannot be read.
+func (a *AuditVerified) record(chain *auditChain, tx uint64, b []byte, anchor uint64, hash string) *txRecord {
 	r, err := decodeTxRecord(b)
 	if err != nil {
 		a.problem("tx %d: %v", tx, err)
-		return
+		return nil
 	}
 	if what := chain.next(tx, &r); what != "" {
 		a.problem("%s", what)
@@ -142,6 +161,7 @@ func (a *AuditVerified) record(chain *auditChain, tx uint64, b []byte, anchor ui
 	if own := hex.EncodeToString(r.Audit[:]); tx == anchor && own != hash {
 		a.problem("tx %d has the hash %s, not the one that was noted", tx, own)
 	}
+	return &r
 }
 
 func (a *AuditVerified) problem(format string, args ...any) {

@@ -71,3 +71,27 @@ func TestOneAdministrator(t *testing.T) {
 	}
 	r.as("second-admin-key").get("/api/facts").fails(http.StatusNotFound, "NotFound")
 }
+
+// TestOwnStatementsAreNotForged: an admin cannot write the other's approval, nor a
+// reference that /api/secrets refuses, by any way of writing facts.
+func TestOwnStatementsAreNotForged(t *testing.T) {
+	r := startWith(t, memory.Options{AdminKey: "first-admin-key", SecondAdminKey: "second-admin-key"})
+	r.post("/api/branches", `{"name":"side"}`).status(http.StatusCreated)
+	for _, own := range []string{
+		`{"subject":"Approval:01a22ce3-9e31-721c-8262-df8bf786dacd","predicate":"approves","object":"purge 00","source":"admin-2"}`,
+		`{"subject":"Secret:acme/x","predicate":"secret_reference","object":"env:ABAGRAPH_ADMIN_KEY"}`,
+	} {
+		for _, path := range []string{"/api/facts", "/api/facts?branch=side"} {
+			r.post(path, own).fails(http.StatusForbidden, "Forbidden")
+		}
+		r.post("/api/transact", `{"asserts":[{"subject":"a","predicate":"b","object":"c"},`+own+`]}`).fails(http.StatusForbidden, "Forbidden")
+		r.post("/api/digest", `{"content":[`+own+`]}`)
+		r.post("/api/facts?tenant=acme", own).status(http.StatusCreated) // in a tenant it means nothing
+	}
+	if got := r.get("/api/admin/approvals").Body; got != `{"approvals":[]}` {
+		t.Error(got)
+	}
+	if got := r.get("/api/secrets?tenant=acme").status(http.StatusOK).Body; strings.Contains(got, "ADMIN_KEY") {
+		t.Error(got)
+	}
+}

@@ -230,3 +230,69 @@ func TestPolicyHidesFromWritesAndStreams(t *testing.T) {
 	agent.get("/api/facts").fails(http.StatusForbidden, "Forbidden")
 	agent.post("/api/facts", `{"subject":"a","predicate":"b","object":"c","source":"crm"}`).fails(http.StatusForbidden, "Forbidden")
 }
+
+// TestPolicyHidesFromWriters: what a write cut, repeated or retracted of what its
+// writer may not read is not told, nor is it counted by explain.
+func TestPolicyHidesFromWriters(t *testing.T) {
+	_, admin, agent := governed(t, `{"version":"v1","rules":[{"role":"admin","permissions":["*"]},
+		{"agent":"agent-7","permissions":["facts:read"],"sources":["crm"]},{"agent":"agent-7","permissions":["facts:write"]}]}`)
+	none := func(what string, p *reply) *reply {
+		t.Helper()
+		if strings.Contains(p.Body, "canary") || strings.Contains(p.Body, "active_before") {
+			t.Errorf("%s shows what is hidden: %s", what, p.Body)
+		}
+		return p
+	}
+	for _, path := range []string{"/api/facts?explain=1", "/api/transact?explain=1"} {
+		admin.post("/api/facts", `{"subject":"Person:p","predicate":"`+path+`","object":"canary","source":"hr","valid_from":"2020-01-01"}`).status(http.StatusCreated)
+		cut := `{"subject":"Person:p","predicate":"` + path + `","object":"x","source":"crm","valid_from":"2021-01-01","valid_until":"2022-01-01"}`
+		if strings.Contains(path, "transact") {
+			cut = `{"asserts":[` + cut + `]}`
+		}
+		none("a cut", agent.post(path, cut))
+	}
+	same := `{"subject":"Person:q","predicate":"salary","object":5,"source":"hr"}`
+	hidden := admin.assert("Person:q", "salary", "5", `"source":"hr"`, `"properties":{"note":"canary"}`).text("id")
+	none("a repetition", agent.post("/api/facts", same).status(http.StatusOK))
+	gone := none("a retraction", agent.post("/api/transact", `{"retracts":["`+hidden+`"]}`).status(http.StatusOK)).object()
+	if fmt.Sprint(gone["retracted"]) != "["+hidden+"]" || len(gone["facts"].([]any)) != 0 {
+		t.Errorf("a retraction: %v", gone)
+	}
+}
+
+// TestPolicyHidesFromExplain: no figure tells whether something hidden is there.
+func TestPolicyHidesFromExplain(t *testing.T) {
+	_, admin, agent := governed(t, `{"version":"v1","rules":[{"role":"admin","permissions":["*"]},{"agent":"agent-7","permissions":["facts:read"],"sources":["crm"]}]}`)
+	admin.assert("Person:z", "salary", `"canary"`, `"source":"hr"`)
+	for _, path := range []string{"/api/facts?subject=", "/api/facts?object=", "/api/search?subject=", "/api/search?q=", "/api/walk?start=", "/api/pages/", "/api/context?goal=", "/api/path?to=Person:q&from="} {
+		name, missing := "Person:z", "Person:nobody"
+		if strings.HasSuffix(path, "object=") || strings.HasSuffix(path, "q=") || strings.HasSuffix(path, "goal=") {
+			name, missing = "canary", "nobody"
+		}
+		stats := func(of string) string {
+			got := agent.get(path + of + "&explain=1")
+			if strings.HasPrefix(path, "/api/pages") {
+				got = agent.get(path + of + "?explain=1")
+			}
+			e, _ := got.object()["explain"].(map[string]any)
+			return strings.ReplaceAll(fmt.Sprint(got.Status, e["stats"]), of, "")
+		}
+		if one, two := stats(name), stats(missing); one != two {
+			t.Errorf("%s: %s of what is hidden, %s of what is not there", path, one, two)
+		}
+	}
+}
+
+// TestPolicyFactsStandSideBySide: a rule that would close another one, or expire
+// into nothing, is refused with what to do.
+func TestPolicyFactsStandSideBySide(t *testing.T) {
+	_, admin, _ := governed(t, "")
+	rule := `{"subject":"Role:analyst","predicate":"denies","object":"Permission:facts:read"`
+	for more, field := range map[string]string{``: "policy", `,"policy":"reject"`: "policy", `,"policy":"coexist","transient":true,"valid_until":"2999-01-01"`: "transient"} {
+		if e := admin.post("/api/facts", rule+more+"}").fails(http.StatusBadRequest, "SchemaInvalid"); e["field"] != field {
+			t.Errorf("%s blames %v", more, e)
+		}
+	}
+	admin.post("/api/facts", rule+`,"policy":"coexist"}`).status(http.StatusCreated)
+	admin.get("/api/facts").fails(http.StatusForbidden, "Forbidden")
+}

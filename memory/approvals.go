@@ -80,7 +80,7 @@ func (s *Service) ask(ctx context.Context, c Caller, action, what string) error 
 		Subject: approvalKind + p.ID, Predicate: approvalPredicate, Object: fact.TextObject(approvalHash(p.ID, action, what)),
 		ValidFrom: fact.NoInstant, ValidUntil: p.ExpiresAt, KnownAt: fact.NoInstant, Confidence: 1, Source: &source, Transient: true,
 	}}}
-	if _, err := s.Transact(ctx, ownerless(c), WriteOptions{Mask: mask.Off}, w, nil); err != nil {
+	if _, err := s.Transact(ctx, ownerless(c), WriteOptions{Mask: mask.Off, own: true}, w, nil); err != nil {
 		return fmt.Errorf("ask for an approval: %w", err)
 	}
 	return p
@@ -92,7 +92,7 @@ func (s *Service) useApproval(ctx context.Context, c Caller, p approval) error {
 		Guards:   []fact.Guard{{Subject: approvalKind + p.ID, Predicate: approvalPredicate, Kind: fact.GuardExpect, Object: fact.TextObject(p.hash)}},
 		Retracts: []fact.Retract{{ID: p.fact, KnownAt: fact.NoInstant}},
 	}
-	_, err := s.Transact(ctx, ownerless(c), WriteOptions{Mask: mask.Off}, w, nil)
+	_, err := s.Transact(ctx, ownerless(c), WriteOptions{Mask: mask.Off, own: true}, w, nil)
 	if overtaken(err) {
 		return fact.Errorf(fact.Conflict, "the approval was used meanwhile")
 	}

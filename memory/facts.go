@@ -44,7 +44,7 @@ func (s *Service) Facts(ctx context.Context, c Caller, q *FactsQuery, trace *Tra
 	}
 	page, meta, ok := s.hot(c, q, basis)
 	if !ok {
-		page, meta, err = s.list(ctx, c, q, basis)
+		page, meta, err = s.list(ctx, c, q, basis, trace)
 	}
 	if err != nil {
 		return nil, meta, err
@@ -82,8 +82,8 @@ func (s *Service) hot(c Caller, q *FactsQuery, basis fact.Basis) (*fact.Page, Me
 }
 
 // list answers a read from a view.
-func (s *Service) list(ctx context.Context, c Caller, q *FactsQuery, basis fact.Basis) (*fact.Page, Meta, error) {
-	r, err := s.open(ctx, c, q.Read, basis)
+func (s *Service) list(ctx context.Context, c Caller, q *FactsQuery, basis fact.Basis, trace *Trace) (*fact.Page, Meta, error) {
+	r, err := s.open(ctx, c, q.Read, basis, trace)
 	if err != nil {
 		return nil, Meta{}, err
 	}

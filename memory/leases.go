@@ -106,10 +106,7 @@ func (l *LeaseChange) check() error {
 	if l.Holder, err = Name("holder", l.Holder); err != nil {
 		return err
 	}
-	if _, _, entity := fact.SplitEntity(l.Holder); entity {
-		return nil
-	}
-	if _, n := (&mask.Masker{}).Text(l.Holder); n > 0 {
+	if _, n := (&mask.Masker{}).Name(l.Holder); n > 0 {
 		return fact.Invalid("holder", "looks like personal data, which is not stored: name the holder otherwise")
 	}
 	return nil

@@ -281,7 +281,7 @@ func (j *ruling) allow(permission string, on rules.Resource, whole bool) error {
 
 // narrowed takes out of an answer what the caller may not read. Who may read
 // nothing is still told what it wrote.
-func (s *Service) narrowed(ctx context.Context, c Caller, r *fact.Request, result *fact.Result) error {
+func (s *Service) narrowed(ctx context.Context, c Caller, r *fact.Request, result *fact.Result, trace *Trace) error {
 	if !c.governed() {
 		return nil
 	}
@@ -290,6 +290,7 @@ func (s *Service) narrowed(ctx context.Context, c Caller, r *fact.Request, resul
 		sight, err = &fact.Sight{}, nil
 	}
 	if err == nil && sight != nil {
+		trace.veil(sight)
 		narrow(result, sight)
 	}
 	return err

@@ -85,7 +85,7 @@ func (s *Service) begin(ctx context.Context, c Caller, r Read, needs uint64, tra
 		cancel()
 		return nil, err
 	}
-	read, err := s.open(ctx, c, r, basis)
+	read, err := s.open(ctx, c, r, basis, trace)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -116,7 +116,7 @@ func (s *Service) await(ctx context.Context, r Read, needs uint64, trace *Trace)
 }
 
 // open opens a view on a basis.
-func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis) (*reading, error) {
+func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis, trace *Trace) (*reading, error) {
 	view, err := s.view()
 	if err != nil {
 		return nil, fmt.Errorf("open a view: %w", err)
@@ -129,6 +129,7 @@ func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis) 
 		read.sight, err = s.sight(ctx, c, view, read.scope.Branch)
 		if read.sight != nil {
 			read.view = &sighted{View: view, sight: read.sight}
+			trace.veil(read.sight)
 		}
 	}
 	if err == nil && read.scope.Branch != fact.MainBranch {

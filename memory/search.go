@@ -100,7 +100,7 @@ type SearchAnswer struct {
 	Hits     []Found
 	Entities []string         // that the hits speak of, each once
 	Time     *SearchTime      // the time that the question names; nil = none, or as_of was given
-	Vectors  *SearchedVectors // nil where no stored vectors were searched
+	Vectors  *SearchedVectors // nil where no stored vectors were searched, or not all may be seen
 	// Corpus is how many facts the rarity of a word was judged by.
 	Corpus  int
 	scanned int
@@ -191,6 +191,9 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 	if err := r.fetch(answer, hits); err != nil {
 		return nil, err
 	}
+	if r.sight != nil && len(hits) == fact.MaxLimit && len(answer.Hits) < cmp.Or(q.Top, DefaultTop) {
+		r.warnOnce("there may be further hits: give subject, predicate or as_of to search among fewer facts")
+	}
 	answer.arrange(q)
 	if when != nil && len(answer.Hits) == 0 {
 		r.warnOnce("nothing that matches holds " + shorten(when.Text) + ", the time that the question names: give as_of to search another one")
@@ -209,7 +212,7 @@ func (s *Service) beginSearch(ctx context.Context, c Caller, read Read, trace *T
 		return nil, err
 	}
 	trace.Step("index", "")
-	return s.open(ctx, c, read, basis)
+	return s.open(ctx, c, read, basis, trace)
 }
 
 // indexed has the indexes built that a scope needs.
@@ -330,7 +333,11 @@ func (r *reading) fetch(answer *SearchAnswer, hits []search.Hit) error {
 	weight := 0
 	for i, h := range hits {
 		if weight > fact.MaxAnswerBytes {
-			r.meta.Warnings = append(r.meta.Warnings, strconv.Itoa(len(hits)-i)+" hits are left out, because an answer holds at most "+
+			left := strconv.Itoa(len(hits) - i)
+			if r.sight != nil {
+				left = "further"
+			}
+			r.meta.Warnings = append(r.meta.Warnings, left+" hits are left out, because an answer holds at most "+
 				strconv.Itoa(fact.MaxAnswerBytes>>20)+" MiB of facts: ask for fewer with top_k")
 			return nil
 		}

@@ -85,8 +85,8 @@ func (r *reading) tellVectors(answer *SearchAnswer, d *search.Dense, got *search
 		r.warnOnce("words alone were searched for, because the vectors do not fit into memory (ABAGRAPH_SEARCH_BYTES)")
 		return
 	}
-	if d == nil {
-		return
+	if d == nil || r.sight != nil {
+		return // the figures would count what the caller may not see
 	}
 	if answer.Vectors == nil {
 		answer.Vectors = &SearchedVectors{Model: d.Model}

@@ -71,7 +71,7 @@ func (s *Service) SetSecret(ctx context.Context, c Caller, o WriteOptions, name,
 		Subject: secretKind + c.Tenant + "/" + name, Predicate: secretPredicate, Object: fact.TextObject(reference),
 		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant, Confidence: 1, Source: &source,
 	}}}
-	o.Mask = mask.Off
+	o.Mask, o.own = mask.Off, true
 	result, err := s.Transact(ctx, ownerless(c), o, w, trace)
 	if err != nil {
 		return nil, result, err
@@ -94,7 +94,7 @@ func (s *Service) DeleteSecret(ctx context.Context, c Caller, o WriteOptions, na
 		return nil, err
 	}
 	w := &fact.Write{Retracts: []fact.Retract{{ID: ref.id, KnownAt: fact.NoInstant}}}
-	o.Mask = mask.Off
+	o.Mask, o.own = mask.Off, true
 	result, err := s.Transact(ctx, ownerless(c), o, w, trace)
 	trace.Name("delete_secret", "ownerless scope")
 	return result, err

@@ -179,12 +179,20 @@ func (v *sighted) Events(ctx context.Context, q *fact.EventQuery) (*fact.EventPa
 	return page, nil
 }
 
-// narrow takes out of the answer to a write what its writer may not read.
+// narrow takes out of the answer to a write what its writer may not read: what it
+// closed, cut or retracted of others, and what was there already and it only
+// repeats. What it says itself stays.
 func narrow(result *fact.Result, sight *fact.Sight) {
 	for i := range result.Asserts {
 		a := &result.Asserts[i]
 		a.Superseded, a.Moved = sight.Filter(a.Superseded), sight.Filter(a.Moved)
+		own := a.Fact.ID
+		a.Continuations = slices.DeleteFunc(a.Continuations, func(f fact.Fact) bool { return f.Continues != own && !sight.Sees(&f) })
+		if a.Duplicate && !sight.Sees(&a.Fact) {
+			a.Fact.Properties = nil // another's; the rest is what was asked for
+		}
 	}
+	result.Retracted = sight.Filter(result.Retracted)
 	if b := result.Branching; b != nil {
 		b.Conflicts = slices.DeleteFunc(b.Conflicts, func(c fact.BranchConflict) bool { return !sight.Sees(&c.Fact) })
 		for i := range b.Conflicts {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"abagraph/fact"
 	"abagraph/internal/jsonx"
 )
 
@@ -16,6 +17,22 @@ type Trace struct {
 	last  time.Time
 	stats []byte
 	steps []byte
+	// veiled leaves out what counts facts that the caller may not see.
+	veiled bool
+}
+
+// unseen are the stats that count what was looked at, or stood there, whoever may
+// see it: under a policy they would tell whether something hidden is there.
+var unseen = map[string]bool{
+	"candidates_scanned": true, "corpus": true, "vectors_compared": true, "vectors_missing": true,
+	"active_before": true, "active_after": true, "active_delta": true,
+}
+
+// veil leaves such stats out from now on.
+func (t *Trace) veil(sight *fact.Sight) {
+	if t != nil && sight != nil {
+		t.veiled = true
+	}
 }
 
 // NewTrace starts to measure.
@@ -52,7 +69,7 @@ func (t *Trace) Step(phase, detail string) {
 
 // Int adds a count to the stats.
 func (t *Trace) Int(name string, n int) {
-	if t != nil {
+	if t != nil && !(t.veiled && unseen[name]) {
 		t.stats = strconv.AppendInt(t.stat(name), int64(n), 10)
 	}
 }

@@ -22,6 +22,8 @@ type WriteOptions struct {
 	Mask mask.Mode
 	// Approval is the id of what the other admin asked for; "" = nothing was.
 	Approval string
+	// own marks what the service writes for itself, as nobody else may.
+	own bool
 	// Warn is told what the answer should say besides; nil = nobody asks.
 	Warn func(text string)
 }
@@ -101,6 +103,9 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if err := s.authorise(ctx, c, r); err != nil {
 		return nil, err
 	}
+	if err := checkShapes(o, r); err != nil {
+		return nil, err
+	}
 	masked, err := s.maskRequest(o, r)
 	if err != nil {
 		return nil, err
@@ -120,7 +125,7 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	}
 	result.Masked = masked
 	trace.Step("commit", "")
-	if err := s.narrowed(ctx, c, r, result); err != nil {
+	if err := s.narrowed(ctx, c, r, result, trace); err != nil {
 		return nil, err
 	}
 	if result.Err != nil {
