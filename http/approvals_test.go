@@ -85,7 +85,7 @@ func TestOwnStatementsAreNotForged(t *testing.T) {
 			r.post(path, own).fails(http.StatusForbidden, "Forbidden")
 		}
 		r.post("/api/transact", `{"asserts":[{"subject":"a","predicate":"b","object":"c"},`+own+`]}`).fails(http.StatusForbidden, "Forbidden")
-		r.post("/api/digest", `{"content":[`+own+`]}`)
+		r.post("/api/digest", `{"facts":[`+own+`]}`).fails(http.StatusForbidden, "Forbidden")
 		r.post("/api/facts?tenant=acme", own).status(http.StatusCreated) // in a tenant it means nothing
 	}
 	if got := r.get("/api/admin/approvals").Body; got != `{"approvals":[]}` {

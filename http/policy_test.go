@@ -61,7 +61,7 @@ func TestPolicyProtectsItself(t *testing.T) {
 	grant := `{"subject":"Role:write","predicate":"grants","object":"Permission:*"}`
 	agent.post("/api/facts", grant).fails(http.StatusForbidden, "Forbidden")
 	agent.post("/api/transact", `{"asserts":[`+grant+`]}`).fails(http.StatusForbidden, "Forbidden")
-	agent.post("/api/digest", `{"content":[{"subject":"Agent:agent-7","predicate":"acts_as","object":"Role:admin"}]}`)
+	agent.post("/api/digest", `{"facts":[{"subject":"Agent:agent-7","predicate":"acts_as","object":"Role:admin"}]}`).fails(http.StatusForbidden, "Forbidden")
 	agent.post("/api/branches", `{"name":"side"}`).status(http.StatusCreated)
 	agent.post("/api/facts?branch=side", grant).fails(http.StatusForbidden, "Forbidden")
 	if got := admin.get("/api/policy").object(); got["active"] != false || len(got["roles"].([]any)) != 0 {
