@@ -29,7 +29,7 @@ func withModel(t *testing.T, door memory.Options, reply func(standin.Call) stand
 // withDesk has texts read by models on this machine.
 func withDesk(t *testing.T) func(*httpd.Config) {
 	return func(c *httpd.Config) {
-		c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t)}
+		c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t), Guard: localGuard(t)}
 		t.Cleanup(c.Desk.Close)
 	}
 }

@@ -67,6 +67,7 @@ func (s *Server) table() []route {
 		{method: http.MethodPost, template: "/api/compact", handle: s.compact},
 		{method: http.MethodPost, template: "/api/enrich", handle: s.enrich},
 		{method: http.MethodGet, template: "/api/stats", handle: s.stats},
+		{method: http.MethodPost, template: "/api/digest/scrape", handle: s.scrape},
 		{method: http.MethodGet, template: "/api/digest/jobs/:id", handle: s.digestJob},
 		{method: http.MethodPost, template: "/api/digest/jobs/:id/resume", handle: s.resumeDigest},
 		{method: http.MethodPost, template: "/api/ask", handle: s.ask},

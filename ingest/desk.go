@@ -6,14 +6,16 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/models"
+	"abagraph/internal/outbound"
 	"abagraph/memory"
 )
 
 // Desk is where what is sent in is worked on. It is safe for concurrent use.
 type Desk struct {
 	Memory *memory.Service
-	Models *models.Client // nil = this node asks no models
-	Logger *slog.Logger   // nil = nobody is told
+	Models *models.Client  // nil = this node asks no models
+	Guard  *outbound.Guard // of pages that are fetched; nil = none is
+	Logger *slog.Logger    // nil = nobody is told
 
 	jobs runners
 }

@@ -34,6 +34,8 @@ type Digest struct {
 	// them only links are found.
 	Extract Model
 	Judge   Model
+	// Focus says more of what to look for; "" = whatever the text states.
+	Focus string
 	// Waits keeps a text from becoming a job: one that is too long is refused.
 	Waits bool
 	// Subject is what the content is about; "" = a document that is named after
@@ -92,6 +94,7 @@ type Receipt struct {
 	Entities   []string
 	Masked     int
 
+	title string          // of the document
 	named map[string]bool // the entities, for a quick look
 }
 

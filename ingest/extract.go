@@ -50,7 +50,7 @@ type Said struct{ Subject, Predicate, Object string }
 // extract has a model find the statements of a chunk.
 func (w *work) extract(ctx context.Context, c load.Chunk) ([]*extracted, error) {
 	var list []*extracted
-	q := &models.Question{System: extractSystem, Text: w.text(c), Name: "facts", Schema: extractSchema}
+	q := &models.Question{System: extractSystem + w.digest.Focus, Text: w.text(c), Name: "facts", Schema: extractSchema}
 	err := w.desk.ask(ctx, w.caller.Tenant, w.digest.Extract, q, func(a *models.Answer) error {
 		list = nil
 		f := jsonx.Open(a.Value, "")

@@ -132,7 +132,7 @@ func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions,
 	}
 	r := newReceipt()
 	w.report(r, found, kept, result.Asserts[:min(links, len(result.Asserts))])
-	r.Document, r.Chunks, r.Notes = w.name, len(w.chunks), w.doc.Notes
+	r.Document, r.Chunks, r.Notes, r.title = w.name, len(w.chunks), w.doc.Notes, w.doc.Title
 	r.Masked = w.masked + result.Masked
 	result.Masked = r.Masked
 	trace.Name("digest", "mask → load → chunk → extract → judge → asserts, in one tx")
