@@ -12,6 +12,7 @@ APISECS ?= 240
 SCENARIO ?= mixed
 SEED     ?= 0
 MINUTES  ?= 1
+NODES    ?= 3
 N        ?= 10
 
 # The module asks for the Go that is installed; nothing is fetched to build it.
@@ -127,10 +128,10 @@ soak: ## run the randomized tests again and again for SOAK, each round with a ne
 
 # Disks of their own for the nodes, which power cuts, full and slow disks need, are made where this runs as root.
 chaos: ## attack a cluster for MINUTES by a seeded SCENARIO and write a report (SEED; see chaos/README.md)
-	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -minutes '$(MINUTES)'
+	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -minutes '$(MINUTES)' -nodes '$(NODES)'
 
 chaos-seeds: ## attack with N seeds after one another, from SEED on, MINUTES each
-	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -seeds '$(N)' -minutes '$(MINUTES)'
+	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -seeds '$(N)' -minutes '$(MINUTES)' -nodes '$(NODES)'
 
 test-chaos-planted: ## build in bugs on purpose, one at a time, and see that chaos finds each
 	ABAGRAPH_CHAOS_PLANTED=all $(GO) test -count=1 -timeout 15m -v -run TestPlantedBugsAreFound ./chaos

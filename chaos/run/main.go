@@ -39,7 +39,7 @@ func main() {
 type wish struct {
 	scenario, out, tags string
 	seed                uint64
-	seeds               int
+	seeds, nodes        int
 	minutes             float64
 	race                bool
 }
@@ -51,13 +51,14 @@ func read(args []string) (w wish, err error) {
 	flags.StringVar(&w.tags, "tags", "", "build tags besides chaos, with commas between: bugs that are planted")
 	flags.Uint64Var(&w.seed, "seed", 0, "seed of the plan and the workload; 0 = a new one")
 	flags.IntVar(&w.seeds, "seeds", 1, "how many seeds, from that one on")
+	flags.IntVar(&w.nodes, "nodes", 3, "how many nodes the cluster has")
 	flags.Float64Var(&w.minutes, "minutes", 1, "how long faults are made")
 	flags.BoolVar(&w.race, "race", false, "build the nodes with the race detector")
 	if err := flags.Parse(args); err != nil {
 		return w, err
 	}
-	if w.minutes <= 0 || w.minutes > 24*60 || w.seeds < 1 {
-		return w, errors.New("minutes are above 0 and at most 1440, seeds at least 1")
+	if w.minutes <= 0 || w.minutes > 24*60 || w.seeds < 1 || w.nodes < 1 || w.nodes > 9 {
+		return w, errors.New("minutes are above 0 and at most 1440, seeds at least 1, nodes 1 to 9")
 	}
 	if !slices.Contains(scenario.Names(), w.scenario) {
 		return w, fmt.Errorf("there is no scenario %q: there are %s", w.scenario, strings.Join(scenario.Names(), ", "))
@@ -97,7 +98,7 @@ func attack(ctx context.Context, args []string, out io.Writer) (broken bool, err
 	for i := range w.seeds {
 		one := scenario.Config{
 			Scenario: w.scenario, Seed: w.seed + uint64(i), Length: time.Duration(w.minutes * float64(time.Minute)),
-			Binary: binary, Clocks: true, Disks: disks, Say: func(line string) { fmt.Fprintln(out, line) },
+			Size: w.nodes, Binary: binary, Clocks: true, Disks: disks, Say: func(line string) { fmt.Fprintln(out, line) },
 		}
 		one.Dir = filepath.Join(w.out, fmt.Sprintf("%s-%d-%d", one.Scenario, one.Seed, time.Now().UnixMilli()))
 		failed, err := single(ctx, one, out)

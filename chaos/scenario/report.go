@@ -60,6 +60,9 @@ func (r *run) report(episodes []episode) *Report {
 		Again:      fmt.Sprintf("make chaos SCENARIO=%s SEED=%d MINUTES=%s", r.Scenario, r.Seed, minutes),
 		Violations: r.violations, Moments: r.moments, Plan: episodes,
 	}
+	if r.Size != 3 {
+		out.Again += fmt.Sprintf(" NODES=%d", r.Size)
+	}
 	for _, e := range episodes {
 		if kind := faults[e.Kind]; kind.disks && !r.Disks || kind.clocks && !r.Clocks || kind.cluster && r.Size < 3 {
 			out.LeftOut = append(out.LeftOut, e.Kind)

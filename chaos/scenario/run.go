@@ -85,6 +85,7 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	if err := os.Mkdir(config.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the attack: %w", err)
 	}
+	outside := ctx
 	ctx, cancel := context.WithTimeout(ctx, config.Length+limit)
 	defer cancel()
 	r := &run{
@@ -108,6 +109,9 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	r.workers.Wait()
 	if whole {
 		r.judge()
+	}
+	if err := outside.Err(); err != nil {
+		return nil, fmt.Errorf("the attack was broken off: %w", err)
 	}
 	return r.report(episodes), nil
 }
