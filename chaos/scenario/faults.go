@@ -39,6 +39,7 @@ var faults = map[string]faultKind{
 	"wipe-alone":       {cluster: true, make: (*fault).wipeAlone},
 	"wipe":             {cluster: true, make: (*fault).wipe},
 	"install-cut":      {cluster: true, make: (*fault).installCut},
+	"lost-answers":     {make: (*fault).lostAnswers},
 	"minority":         {cluster: true, make: (*fault).minority},
 	"thaw-late":        {cluster: true, make: (*fault).thawLate},
 	"crash-loop":       {make: (*fault).crashLoop},

@@ -154,3 +154,24 @@ func (f *fault) swizzle() error {
 	}
 	return nil
 }
+
+// lostAnswers lets all that clients send arrive, and no answer come back, and then
+// breaks every connection: what was done is not known until it is asked for again.
+func (f *fault) lostAnswers() error {
+	f.tell("all")
+	for round := range 3 {
+		for _, n := range f.Nodes {
+			f.Network.Set(n.Name, chaos.Street, chaos.Silent)
+		}
+		f.wait(f.hold / 6)
+		for _, n := range f.Nodes {
+			f.Network.Set(n.Name, chaos.Street, chaos.Refused)
+		}
+		f.wait(time.Duration(20*(round+1)) * time.Millisecond)
+		for _, n := range f.Nodes {
+			f.Network.Set(n.Name, chaos.Street, chaos.Clear)
+		}
+		f.wait(f.hold / 6)
+	}
+	return nil
+}

@@ -12,7 +12,7 @@ import (
 var sets = map[string][]string{
 	"calm":    {},
 	"kill":    {"kill-leader", "kill-follower", "kill-all", "freeze-leader", "freeze-follower", "minority", "crash-loop", "thaw-late"},
-	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss", "swizzle", "thaw-late"},
+	"network": {"isolate-leader", "isolate-follower", "one-way-out", "one-way-in", "bridge", "delay", "loss", "lost-answers", "swizzle", "thaw-late"},
 	"power":   {"power-cut-all"},
 	"clock":   {"clock-ahead", "clock-behind", "clock-apart", "kill-leader", "transfer"},
 	"members": {"transfer", "demote", "remove", "remove-running", "wipe", "wipe-alone", "install-cut", "rolling", "churn", "snapshots", "lag"},
