@@ -274,3 +274,29 @@ func TestPollingInTheBackground(t *testing.T) {
 		t.Errorf("polled %v", f)
 	}
 }
+
+// What the server fetches by itself is under the tenant's policy: a connector is no
+// way around it, and least of all a way to change it.
+func TestPollingIsUnderThePolicy(t *testing.T) {
+	r, service := puller(t)
+	sly := newFeed(t, text(`{"id":"write","grants":"Permission:*"}`))
+	good, other := newFeed(t, text(`{"id":1,"v":1}`)), newFeed(t, text(`{"id":2,"v":2}`))
+	r.connector(`{"name":"sly","kind":"poll","url":"`+sly.URL+`/","mapping":{"subject":"Role:$id","fields":["grants"],"policy":"coexist"}}`, "?tenant=ta")
+	r.connector(`{"name":"good","kind":"poll","url":"`+good.URL+`/"}`, "?tenant=tb")
+	r.connector(`{"name":"other","kind":"poll","url":"`+other.URL+`/"}`, "?tenant=tb")
+	r.do(http.MethodPut, "/api/policy?tenant=tb", `{"version":"v1","rules":[{"agent":"connector/good","permissions":["facts:write"],"sources":["good"]}]}`).status(http.StatusOK)
+	p := service.StartPoller(5*time.Millisecond, func() bool { return true })
+	defer p.Stop()
+	for len(sly.requests()) < 2 || len(other.requests()) < 2 || len(r.get("/api/facts?tenant=tb&predicate=v").list()) == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if got := r.get("/api/policy?tenant=ta").object(); got["active"] != false {
+		t.Errorf("a connector wrote a policy: %v", got)
+	}
+	if got := column(r.get("/api/facts?tenant=tb&predicate=v").list(), "source"); got != `"good"` {
+		t.Errorf("written by %s", got)
+	}
+	if got := r.get("/api/connectors/other?tenant=tb").status(http.StatusOK).Body; !strings.Contains(got, "no rule of the policy grants") {
+		t.Errorf("it does not say why: %s", got)
+	}
+}

@@ -21,6 +21,16 @@ type Caller struct {
 	Actor string
 
 	key *resolved // the tenant's key, nil for an operator
+	// deputy is the agent as which the server itself writes for a tenant.
+	deputy string
+}
+
+// Deputy is the server itself, as it writes what a tenant's connector has fetched:
+// under the tenant's policy as the agent of that name, of role write, so that who
+// may set up a connector writes nothing through it that the policy holds back.
+func (c Caller) Deputy(name string) Caller {
+	c.deputy, c.Role = name, fact.RoleWrite
+	return c
 }
 
 // In returns the caller with the tenant that tenant= names. Only an operator may

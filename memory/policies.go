@@ -53,10 +53,13 @@ func (p *policyCache) put(tenant string, version uint64, set *rules.Set) {
 }
 
 // governed reports whether a caller is under its tenant's policy.
-func (c Caller) governed() bool { return c.key != nil }
+func (c Caller) governed() bool { return c.key != nil || c.deputy != "" }
 
 // who is the caller as a policy knows it.
 func (c Caller) who() rules.Who {
+	if c.deputy != "" {
+		return rules.Who{Agent: normalise(c.deputy), Role: c.Role.String()}
+	}
 	name := strings.TrimPrefix(c.Actor, c.Tenant+"/")
 	return rules.Who{Agent: normalise(name), Role: c.Role.String()}
 }

@@ -25,6 +25,9 @@ type writer struct {
 }
 
 func (s *Service) startWriter(ctx context.Context, c memory.Caller, o memory.WriteOptions, k *Connector, d *Delivery, r *Receipt) *writer {
+	if c == Internal(c.Tenant) {
+		c = c.Deputy("connector/" + k.Name)
+	}
 	o.Idem = nil // each batch has a name of its own
 	w := &writer{memory: s.memory, ctx: ctx, caller: c, o: o, k: k, d: d, r: r, queue: make(chan *batch, 1), done: make(chan struct{})}
 	go w.run()
