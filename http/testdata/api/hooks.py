@@ -53,5 +53,7 @@ def body_fields(operation, schemas):
 
 
 def left_out(parameter, said):
+    if parameter.get("in") == "path":
+        return False
     name = parameter.get("name") or parameter["$ref"].rsplit("/", 1)[1]
     return name in UNREACHED or name in ALIASES or name in said
