@@ -51,6 +51,7 @@ func (s *Server) signUp(c *call) error {
 	if err != nil {
 		return err
 	}
+	s.maskSignup(&e)
 	if !s.signups.Allow() {
 		return fact.Errorf(fact.RateLimited, "too many have signed up in this moment: try again later")
 	}
@@ -63,6 +64,13 @@ func (s *Server) signUp(c *call) error {
 	s.config.Logger.Info("abagraph.signup") // whose it is stays in the list
 	c.trace.Name("sign_up", "note the address")
 	return c.finish(http.StatusAccepted, append(c.begin(), `{"ok":true}`...))
+}
+
+// maskSignup masks what is written beside the address, which alone is asked for.
+func (s *Server) maskSignup(e *signup.Entry) {
+	for _, text := range []*string{&e.Name, &e.Company, &e.Message} {
+		*text = s.config.Memory.MaskText(*text)
+	}
 }
 
 func signupOf(body jsonx.Value) (signup.Entry, error) {

@@ -19,6 +19,13 @@ func (s *Service) Masker(c Caller, mode mask.Mode) mask.Masker {
 	return m
 }
 
+// MaskText masks a text that is no tenant's, as the node is set to.
+func (s *Service) MaskText(text string) string {
+	m := s.Masker(Caller{}, mask.Unsaid)
+	text, _ = m.Text(text)
+	return text
+}
+
 // maskRequest masks a request before anything else sees it: no vector is made of
 // personal data, and no entry of the log holds it (C-54). It counts what was
 // masked in what shall be written.

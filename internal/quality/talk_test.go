@@ -178,7 +178,7 @@ func TestConversations(t *testing.T) {
 	door := node.Service(t, memory.Options{Words: table})
 	plain := newTalk(t, node, "plain", false).measure(t, door, "plain")
 	marked := newTalk(t, node, "marked", true).measure(t, door, "marked")
-	least := map[string]float64{"answer": 0.7, "session": 0.7, "key": 0.9, "speaker": 1, "plain": 1}
+	least := map[string]float64{"answer": 0.7, "session": 0.6, "key": 0.9, "speaker": 1, "plain": 1}
 	for _, kind := range kinds {
 		p, m := plain[kind], marked[kind]
 		t.Logf("%-8s %3.0f questions: first hit %5.1f %%, with turns %5.1f %%; among five %5.1f %%, with turns %5.1f %%", kind, p.asked,
