@@ -52,6 +52,7 @@ var parts = []part{
 	{"million", million},
 	{"recall", recallSection},
 	{"ingest", ingest},
+	{"recovery", recovery},
 }
 
 // Names lists the sections.
