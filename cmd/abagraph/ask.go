@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,8 +25,10 @@ func askCommand(a *app) *cobra.Command {
 along answer from them alone. Like every read it can be of another time: --as-of,
 --known-at, --tx.`,
 		Example: `  OPENAI_API_KEY=... abagraph ask "Where does Alice work?" --provider openai --model gpt-4o-mini --model-key-env OPENAI_API_KEY`,
-		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("QUESTION is missing (see %s --help)", c.CommandPath())
+			}
 			model, err := m.body(a.getenv)
 			if err != nil {
 				return err

@@ -33,7 +33,7 @@ For a timer: --check restores the new backup into a temporary directory and chec
 that to the last key, and --keep deletes the oldest ones of the directory afterwards.
 With --every it goes on, one after the other, until it is interrupted. Into an
 S3-compatible store goes the finished file; --check fetches it from there.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			job.To, job.Rate = args[0], rate<<20
 			run := func(ctx context.Context) error { return a.backup(ctx, job, keep, check) }
@@ -134,7 +134,7 @@ store gets a new epoch, so that cursors of before are told (410 EpochChanged).
 
 With --replace, what the directory holds is set aside inside it, and it is told
 what that had and the backup has not. No node may run there.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if strings.TrimSpace(job.Data) == "" {
 				return fmt.Errorf("say where to with --data DIR")

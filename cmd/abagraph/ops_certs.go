@@ -55,7 +55,7 @@ func opsCertsNodeCommand(a *app) *cobra.Command {
 		Long: `The hosts are those that other nodes dial: what --peer-advertise and --join name,
 without the port. With --renew the node's files are replaced; a node that runs takes
 up the new ones with its next connection, without a restart.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			report, err := ops.MakeNodeCert(dir, args[0], hosts, time.Duration(days)*day, time.Now(), renew)
 			if err != nil {

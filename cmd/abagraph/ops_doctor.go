@@ -59,7 +59,7 @@ func opsBundleCommand(a *app) *cobra.Command {
 		Short: "Gather what someone who helps has to know: no facts, no keys, no secrets",
 		Long: `Writes one archive: how the members stand, what is wrong, counts of facts and events,
 metrics, versions. Names of members and addresses of their peer ports are in it.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("FILE.tar.gz"),
 		RunE: func(c *cobra.Command, args []string) error {
 			client, err := a.client()
 			if err != nil {

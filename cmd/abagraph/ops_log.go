@@ -29,7 +29,7 @@ func opsLogDumpCommand(a *app) *cobra.Command {
 		Long: `Tells each entry: its index, term, kind and time, and of a batch what its requests are
 and how large. No text of a fact is told unless --facts asks for it; keys of
 Idempotency-Key and hashes of keys never are. JSON Lines, or columns on a terminal.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			job.Data = args[0]
 			out := bufio.NewWriterSize(a.out, 64<<10)

@@ -16,7 +16,7 @@ func opsReplayCommand(a *app) *cobra.Command {
 		Long: `Begins with the oldest snapshot that the log goes on from, or with nothing, applies
 every entry that the node has applied in a temporary directory, and compares digests and
 keys. It changes nothing. The exit code is 1 where the digests differ.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			job.Data = args[0]
 			bar := newBar(a, a.json)
@@ -62,7 +62,7 @@ func opsCompactCommand(a *app) *cobra.Command {
 		Short: "Rewrite store and log of a node that does not run, without what is no longer in use",
 		Long: `Frees what was deleted, replaced or trimmed, also for whoever looks into the files.
 It needs room for the log once more. An interruption leaves the directory sound.`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			report, err := ops.Compact(c.Context(), args[0])
 			if err != nil {

@@ -57,7 +57,7 @@ func peersTable(t *table, members []client.NodeStatus) {
 // peerChange is a command that changes one member.
 func (a *app) peerChange(use, short, long, did string, change func(context.Context, *client.Client, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Long: long, Args: cobra.ExactArgs(1),
+		Use: use, Short: short, Long: long, Args: exactArgs("ID"),
 		RunE: func(command *cobra.Command, args []string) error {
 			return a.onNode(func(ctx context.Context, c *client.Client) error {
 				if err := change(ctx, c, args[0]); err != nil {
@@ -80,7 +80,7 @@ func opsPeersAddCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "add ID HOST:PORT",
 		Short: "Show the command that adds a node: it is run on the new node's machine",
-		Args:  cobra.ExactArgs(2),
+		Args:  exactArgs("ID", "HOST:PORT"),
 		RunE: func(command *cobra.Command, args []string) error {
 			return a.onNode(func(ctx context.Context, c *client.Client) error {
 				nodes, err := c.Nodes(ctx)

@@ -23,7 +23,7 @@ holds the trail to a hash that was kept elsewhere, as GET /api/audit and this co
 tell it. It changes nothing. The exit code is 1 where something is wrong.`,
 		Example: `  abagraph ops verify-audit monday.backup
   abagraph ops verify-audit --noted 4711:9f86d0…0f00a08 /var/lib/abagraph`,
-		Args: cobra.ExactArgs(1),
+		Args: exactArgs("FILE|DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			job.Path = args[0]
 			if noted != "" {
