@@ -21,18 +21,7 @@ keys. It changes nothing. The exit code is 1 where the digests differ.`,
 			job.Data = args[0]
 			bar := newBar(a, a.json)
 			job.Progress = bar.working
-			report, err := job.Run(c.Context())
-			bar.clear()
-			if err != nil {
-				return err
-			}
-			if err := show(a, report, replayTable); err != nil {
-				return err
-			}
-			if !report.Same {
-				return errTold
-			}
-			return nil
+			return judged(a, bar, func() (*ops.ReplayReport, error) { return job.Run(c.Context()) }, replayTable, func(r *ops.ReplayReport) bool { return r.Same })
 		},
 	}
 	c.Flags().StringVar(&job.Temp, "temp", "", "directory to build the store in (default: the system's)")

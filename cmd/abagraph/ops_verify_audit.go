@@ -36,18 +36,7 @@ tell it. It changes nothing. The exit code is 1 where something is wrong.`,
 			}
 			bar := newBar(a, a.json)
 			job.Progress = bar.working
-			report, err := job.Run(c.Context())
-			bar.clear()
-			if err != nil {
-				return err
-			}
-			if err := show(a, report, verifyAuditTable); err != nil {
-				return err
-			}
-			if !report.Sound {
-				return errTold
-			}
-			return nil
+			return judged(a, bar, func() (*ops.VerifyAuditReport, error) { return job.Run(c.Context()) }, verifyAuditTable, func(r *ops.VerifyAuditReport) bool { return r.Sound })
 		},
 	}
 	c.Flags().StringVar(&noted, "noted", "", "TX:HASH that was kept elsewhere, which the trail must have")
