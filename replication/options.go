@@ -51,12 +51,12 @@ type Options struct {
 	Clock      func() fact.Instant   // nil = the system's; for tests
 
 	// A follower that hears nothing for Heartbeat starts an election, which it
-	// repeats after Election (1 s each); a leader that reaches no majority for
+	// repeats after Election (500 ms each); a leader that reaches no majority for
 	// Lease stops leading (500 ms). Commit is how soon a follower learns of a
 	// commit when nothing follows it (5 ms).
 	Heartbeat, Election, Lease, Commit time.Duration
 	// LeaderWait is how long a request waits for a leader before NoLeader
-	// (= Election); RequestLimit how long a write or read takes at most (30 s).
+	// (1 s, or Election where that is longer); RequestLimit how long a write or read takes at most (30 s).
 	LeaderWait, RequestLimit time.Duration
 
 	// QueueLength bounds the writes that wait for the log (4,096), QueueBytes
@@ -103,11 +103,11 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Heartbeat, time.Second)
-	setDefault(&o.Election, max(time.Second, o.Heartbeat))
+	setDefault(&o.Heartbeat, 500*time.Millisecond)
+	setDefault(&o.Election, max(500*time.Millisecond, o.Heartbeat))
 	setDefault(&o.Lease, min(500*time.Millisecond, o.Heartbeat))
 	setDefault(&o.Commit, 5*time.Millisecond)
-	setDefault(&o.LeaderWait, o.Election)
+	setDefault(&o.LeaderWait, max(time.Second, o.Election))
 	setDefault(&o.RequestLimit, 30*time.Second)
 	setDefault(&o.QueueLength, 4096)
 	setDefault(&o.QueueBytes, 256<<20)
