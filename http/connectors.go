@@ -52,6 +52,9 @@ func (s *Server) saveConnector(c *call, name string) error {
 	if done.Differs {
 		c.input.Warn("a connector of this name is registered with other settings, and was left as it is: PUT /api/connectors/" + done.Connector.Name + " replaces them")
 	}
+	if !done.Existed {
+		s.config.Logger.Info("abagraph.connector.register", "name", done.Connector.Name, "kind", done.Connector.Kind, "tenant", c.caller.Tenant)
+	}
 	c.trace.Name("register_connector", "by_predicate index → guard → assert")
 	b := done.Connector.AppendShown(c.begin())
 	b = jsonx.AppendBool(append(b, `,"existed":`...), done.Existed)

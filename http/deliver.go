@@ -63,11 +63,7 @@ func (s *Server) take(c *call, k *connect.Connector, o memory.WriteOptions, d *c
 	started := time.Now()
 	r, err := s.connectors.Deliver(c.r.Context(), c.caller, o, k, d)
 	if r != nil {
-		s.config.Logger.Info("abagraph.connector.events", "records", r.Records, "skipped", r.Skipped, "asserted", r.Asserted, "held", r.Held,
-			"superseded", r.Superseded, "duplicates", r.Duplicates, "tx", r.Tx, "ms", time.Since(started).Milliseconds(), "tenant", c.caller.Tenant)
-		if r.Masked > 0 {
-			s.config.Logger.Info("abagraph.pii.masked", "count", r.Masked, "tenant", c.caller.Tenant)
-		}
+		s.tellIngest(c, k, r, started)
 	}
 	meta := memory.Meta{Now: fact.NoInstant, Epoch: s.config.Memory.Position().Epoch}
 	if meta.Tx = s.config.Memory.Position().Tx; r != nil {
@@ -190,4 +186,12 @@ func (t *told) Read(b []byte) (int, error) {
 		return n, err
 	}
 	return n, fact.Errorf(fact.SchemaInvalid, "the body cannot be read to its end")
+}
+
+// tellIngest tells what a delivery or a pull brought in.
+func (s *Server) tellIngest(c *call, k *connect.Connector, r *connect.Receipt, started time.Time) {
+	s.config.Logger.Info("abagraph.connector.ingest", append(r.Told(k.Name, c.caller.Tenant), "ms", time.Since(started).Milliseconds())...)
+	if r.Masked > 0 {
+		s.config.Logger.Info("abagraph.pii.masked", "path", c.route.template, "masked", r.Masked, "tenant", c.caller.Tenant)
+	}
 }

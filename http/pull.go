@@ -26,12 +26,12 @@ func (s *Server) pull(c *call) error {
 	if d, ok := c.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = d.SetWriteDeadline(time.Now().Add(connect.PullTimeout + writeTimeout)) // a connection without deadlines has none
 	}
+	started := time.Now()
 	k, done, err := s.connectors.Pull(c.r.Context(), c.caller, memory.WriteOptions{Branch: branch, Warn: c.input.Warn}, c.param("name"), c.trace)
 	meta := memory.Meta{Tx: s.config.Memory.Position().Tx, Now: fact.NoInstant, Epoch: s.config.Memory.Position().Epoch}
 	if done != nil {
 		meta.Tx = max(meta.Tx, done.Tx)
-		s.config.Logger.Info("abagraph.connector.pull", "records", done.Records, "skipped", done.Skipped, "asserted", done.Asserted, "held", done.Held,
-			"superseded", done.Superseded, "duplicates", done.Duplicates, "pages", done.Pages, "tx", done.Tx, "tenant", c.caller.Tenant)
+		s.tellIngest(c, k, &done.Receipt, started)
 	}
 	c.meta(&meta)
 	if err != nil {

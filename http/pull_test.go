@@ -300,3 +300,46 @@ func TestPollingIsUnderThePolicy(t *testing.T) {
 		t.Errorf("it does not say why: %s", got)
 	}
 }
+
+// The documents' events of connectors are told with their fields, and none of them
+// tells what a record said.
+func TestConnectorsTellWhatTheyDo(t *testing.T) {
+	r, service := puller(t)
+	good := newFeed(t, text(`{"id":"unheard-of","v":1}`))
+	bad := newFeed(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	odd := newFeed(t, text(`{"v":"unheard-of"}`))
+	r.connector(`{"name":"hook"}`)
+	r.connector(`{"name":"hook"}`)
+	r.events("hook", `{"id":"unheard-of","mail":"unheard-of@example.com"}`).status(http.StatusOK)
+	for name, f := range map[string]*feed{"good": good, "bad": bad, "odd": odd} {
+		r.connector(`{"name":"` + name + `","kind":"poll","url":"` + f.URL + `/"}`)
+	}
+	p := service.StartPoller(5*time.Millisecond, func() bool { return true })
+	defer p.Stop()
+	for len(good.requests()) < 2 || len(bad.requests()) < 2 || len(odd.requests()) < 2 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	lines := r.logs.String()
+	for _, want := range []string{
+		`"event":"abagraph.connector.register","name":"hook","kind":"webhook"`,
+		`"event":"abagraph.connector.ingest","name":"hook","records":1,"skipped":0,"asserted":1,"held":0,"superseded":0`,
+		`"event":"abagraph.pii.masked","path":"/api/connectors/:name/events","masked":1`,
+		`"event":"abagraph.connector.poll_start","interval_secs":0.005`,
+		`"event":"abagraph.connector.poll_ingest","name":"good","records":1,"skipped":0,"asserted":1`,
+		`"event":"abagraph.connector.poll_fetch_err","name":"bad","error":`,
+		`"event":"abagraph.connector.poll_ingest_err","name":"odd","error":`,
+	} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("the log does not tell %s", want)
+		}
+	}
+	if n := strings.Count(lines, `"abagraph.connector.register","name":"hook"`); n != 1 {
+		t.Errorf("it was registered %d times", n)
+	}
+	if strings.Contains(lines, "unheard-of") {
+		t.Error("a line tells what a record said")
+	}
+	if t.Failed() {
+		t.Log(lines)
+	}
+}

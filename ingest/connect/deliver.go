@@ -63,6 +63,15 @@ type Receipt struct {
 	first    error // of the first problem
 }
 
+// Told returns what a log line tells of a receipt: counts and names, and nothing that
+// a record said.
+func (r *Receipt) Told(connector, tenant string) []any {
+	return []any{
+		"name", connector, "records", r.Records, "skipped", r.Skipped, "asserted", r.Asserted, "held", r.Held,
+		"superseded", r.Superseded, "duplicates", r.Duplicates, "tx", r.Tx, "tenant", tenant,
+	}
+}
+
 func (r *Receipt) problem(line int64, err error) {
 	r.Skipped++
 	if r.first == nil {

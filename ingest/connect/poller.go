@@ -42,6 +42,7 @@ func (s *Service) StartPoller(every time.Duration, leads func() bool) *Poller {
 		s: s, leads: leads, every: every, places: make(chan struct{}, maxAtOnce), running: make(map[string]int),
 		cancel: cancel, done: make(chan struct{}),
 	}
+	s.logger.Info("abagraph.connector.poll_start", "interval_secs", every.Seconds())
 	go p.run(ctx)
 	return p
 }
@@ -74,7 +75,7 @@ func (p *Poller) run(ctx context.Context) {
 func (p *Poller) round(ctx context.Context) {
 	due, err := p.s.polled(ctx)
 	if err != nil {
-		p.s.logger.Warn("abagraph.connector.poll", "error", err.Error())
+		p.s.logger.Warn("abagraph.connector.poll_error", "error", err.Error())
 		return
 	}
 	for len(due) > 0 {
@@ -143,16 +144,20 @@ func Internal(tenant string) memory.Caller {
 
 func (s *Service) poll(ctx context.Context, tenant, name string) {
 	started := time.Now()
-	_, done, err := s.Pull(ctx, Internal(tenant), memory.WriteOptions{}, name, nil)
+	k, done, err := s.Pull(ctx, Internal(tenant), memory.WriteOptions{}, name, nil)
 	if ctx.Err() != nil || errors.Is(err, errUnderWay) {
 		return
 	}
+	ms := time.Since(started).Milliseconds()
 	if err != nil {
-		s.logger.Warn("abagraph.connector.poll", "tenant", tenant, "connector", name, "error", err.Error(), "ms", time.Since(started).Milliseconds())
+		event := "abagraph.connector.poll_ingest_err"
+		if done == nil || done.Unfetched {
+			event = "abagraph.connector.poll_fetch_err"
+		}
+		s.logger.Warn(event, "name", name, "error", err.Error(), "ms", ms, "tenant", tenant)
 		return
 	}
-	s.logger.Info("abagraph.connector.poll", "tenant", tenant, "connector", name, "records", done.Records, "skipped", done.Skipped, "asserted", done.Asserted,
-		"held", done.Held, "superseded", done.Superseded, "tx", done.Tx, "ms", time.Since(started).Milliseconds())
+	s.logger.Info("abagraph.connector.poll_ingest", append(done.Told(k.Name, tenant), "pages", done.Pages, "ms", ms)...)
 }
 
 // polled lists the connectors of kind poll of all tenants, tenant by tenant.

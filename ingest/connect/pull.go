@@ -31,6 +31,9 @@ type Pulled struct {
 	Pages int
 	// Unchanged tells that the source had nothing new.
 	Unchanged bool
+	// Unfetched tells that it ended where a page could not be fetched, not where one
+	// could not be written.
+	Unfetched bool
 	Cursor    string
 }
 
@@ -96,6 +99,7 @@ func (s *Service) Pull(ctx context.Context, c memory.Caller, o memory.WriteOptio
 		}
 		p.is = was.State
 		p.is.Problem = err.Error()
+		p.done.Unfetched = p.fetching
 	}
 	if failed := s.saveState(ctx, c, k, was, p.is); err == nil {
 		err = failed
@@ -112,6 +116,8 @@ type puller struct {
 	k       *Connector
 	was, is State
 	done    *Pulled
+
+	fetching bool // a page is on its way; else it is being written
 }
 
 func (p *puller) run(ctx context.Context) error {
@@ -155,6 +161,7 @@ func (p *puller) first() (string, error) {
 
 // page fetches and writes one page, and returns the address of the next one.
 func (p *puller) page(ctx context.Context, at string) (next string, err error) {
+	p.fetching = true
 	header, err := p.header(ctx)
 	if err != nil {
 		return "", err
@@ -186,6 +193,7 @@ func (p *puller) page(ctx context.Context, at string) (next string, err error) {
 			return "", err
 		}
 	}
+	p.fetching = false
 	r, err := p.s.Deliver(ctx, p.c, p.o, p.k, d)
 	if r != nil {
 		p.done.add(r)
