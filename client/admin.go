@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,6 +25,7 @@ type NewTenant struct {
 	ID         string `json:"id"`
 	Name       string `json:"name,omitempty"`
 	QuotaFacts *int64 `json:"quota_facts,omitempty"`
+	Role       string `json:"role,omitempty"` // of its first key; "" = write
 }
 
 // CreateTenant registers a tenant: POST /api/tenants.
@@ -52,10 +54,19 @@ func (c *Client) Tenant(ctx context.Context, id string) (*Tenant, error) {
 }
 
 // DeleteTenant marks a tenant deleted: DELETE /api/tenants/:id. Its facts stay
-// until they are purged.
-func (c *Client) DeleteTenant(ctx context.Context, id string) error {
-	_, err := c.Do(ctx, Call{Method: http.MethodDelete, Path: tenantPath(id)})
-	return err
+// until they are purged. With two admin keys the first is answered *Pending, and the
+// other gives the approval's id; else approval is "".
+func (c *Client) DeleteTenant(ctx context.Context, id, approval string) error {
+	query := make(url.Values)
+	set(query, "approval", approval)
+	answer, err := c.Do(ctx, Call{Method: http.MethodDelete, Path: tenantPath(id), Query: query})
+	if err != nil {
+		return err
+	}
+	if pending := PendingIn(answer); pending != nil {
+		return pending
+	}
+	return nil
 }
 
 // Key is an API key of a tenant, without the key itself.
@@ -73,6 +84,8 @@ type Key struct {
 type NewKey struct {
 	Name string `json:"name,omitempty"`
 	Role string `json:"role,omitempty"`
+	// Rotate revokes the tenant's other keys of that name and role.
+	Rotate bool `json:"rotate,omitempty"`
 }
 
 // CreateKey makes a key: POST /api/tenants/:id/keys.
@@ -104,14 +117,18 @@ type PurgeTarget struct {
 	Prefix  string
 	Kind    string
 	Tenant  string
+	// Approval is the id that the other of two admin keys was told.
+	Approval string
 }
 
-func (p PurgeTarget) query() url.Values {
+// Values returns the query parameters.
+func (p PurgeTarget) Values() url.Values {
 	v := make(url.Values)
 	set(v, "subject", p.Subject)
 	set(v, "prefix", p.Prefix)
 	set(v, "kind", p.Kind)
 	set(v, "tenant", p.Tenant)
+	set(v, "approval", p.Approval)
 	return v
 }
 
@@ -120,20 +137,27 @@ func (c *Client) PurgePreview(ctx context.Context, p PurgeTarget) (uint64, error
 	var answer struct {
 		Facts uint64 `json:"facts"`
 	}
-	_, err := c.into(ctx, Call{Method: http.MethodGet, Path: "/api/admin/purge", Query: p.query()}, &answer)
+	_, err := c.into(ctx, Call{Method: http.MethodGet, Path: PurgePath, Query: p.Values()}, &answer)
 	return answer.Facts, err
 }
 
 // Purge erases facts for good: POST /api/admin/purge?confirm=1. It returns how
-// many there were.
+// many there were; with two admin keys the first is answered *Pending.
 func (c *Client) Purge(ctx context.Context, p PurgeTarget) (uint64, error) {
-	query := p.query()
+	query := p.Values()
 	query.Set("confirm", "1")
-	var answer struct {
-		Deleted uint64 `json:"deleted"`
+	answer, err := c.Do(ctx, Call{Method: http.MethodPost, Path: PurgePath, Query: query})
+	if err != nil {
+		return 0, err
 	}
-	_, err := c.into(ctx, Call{Method: http.MethodPost, Path: "/api/admin/purge", Query: query}, &answer)
-	return answer.Deleted, err
+	if pending := PendingIn(answer); pending != nil {
+		return 0, pending
+	}
+	var done Purged
+	if err := json.Unmarshal(answer.Body, &done); err != nil {
+		return 0, fmt.Errorf("read the answer to a purge: %w", err)
+	}
+	return done.Deleted, nil
 }
 
 func (c *Client) post(ctx context.Context, path string, body, to any) error {

@@ -158,7 +158,7 @@ func TestEverythingElseOfARealServer(t *testing.T) {
 	if n, err := c.Purge(ctx, target); err != nil || n != 1 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if err := c.DeleteTenant(ctx, "acme"); err != nil {
+	if err := c.DeleteTenant(ctx, "acme", ""); err != nil {
 		t.Error(err)
 	}
 	if list, err := c.Tenants(ctx); err != nil || len(list) == 0 {

@@ -44,25 +44,11 @@ func auditTable(t *table, raw []byte) error {
 	t.row("TX", "RECORDED", "ACTOR", "ACTION", "TARGET", "TENANT", "ASSERTED", "SUPERSEDED", "RETRACTED", "EXPIRED")
 	for i := range got.Records {
 		r := &got.Records[i]
-		t.row(strconv.FormatUint(r.Tx, 10), instantText(r.RecordedAt), known(r.Actor), r.Action, known(r.Target), known(r.Tenant),
-			knownCount(r.Asserted), knownCount(r.Superseded), knownCount(r.Retracted), knownCount(r.Expired))
+		t.row(strconv.FormatUint(r.Tx, 10), instantText(r.RecordedAt), orDash(r.Actor), r.Action, orDash(r.Target), orDash(r.Tenant),
+			number(r.Asserted), number(r.Superseded), number(r.Retracted), number(r.Expired))
 	}
 	if got.Next != nil {
 		t.line("there is more: go on with --tx-lt %d, or --tx-gt %d where the oldest come first", *got.Next, *got.Next)
 	}
 	return nil
-}
-
-func known(text *string) string {
-	if text == nil {
-		return "-"
-	}
-	return *text
-}
-
-func knownCount(n *uint64) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.FormatUint(*n, 10)
 }

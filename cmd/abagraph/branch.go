@@ -12,48 +12,19 @@ import (
 	"abagraph/client"
 )
 
+var branches = &kind{path: "/api/branches", field: "name", list: branchesTable, one: branchTable}
+
 func branchCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "branch",
-		Short: "Make branches, compare them with their parent, promote or discard them",
-		Long: `A branch is an overlay over its parent as it was recorded at the fork point.
+	return group("branch", "Make branches, compare them with their parent, promote or discard them", `A branch is an overlay over its parent as it was recorded at the fork point.
 What is written on it (--branch on the other commands) changes nothing there,
-until the branch is promoted.`,
-		Example: `  abagraph branch create experiment
+until the branch is promoted.`, `  abagraph branch create experiment
   abagraph assert user:alice prefers light-mode --branch experiment
   abagraph branch diff experiment
   abagraph branch promote experiment --dry-run
   abagraph branch promote experiment`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(branchListCommand(a), branchCreateCommand(a), branchGetCommand(a), branchDiffCommand(a), branchPromoteCommand(a), branchDiscardCommand(a))
-	return c
-}
-
-func branchListCommand(a *app) *cobra.Command {
-	var q client.Read
-	var status, after string
-	var limit int
-	var explain bool
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List branches, closed ones included",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			query := client.Listing{Read: q, After: after, Limit: limit}.Values()
-			if status != "" {
-				query.Set("status", status)
-			}
-			return a.read(c.Context(), "/api/branches", query, explain, branchesTable)
-		},
-	}
-	flags := c.Flags()
-	flags.StringVar(&status, "status", "", "only those that are open, promoted or discarded")
-	flags.StringVar(&after, "after", "", "those of greater names")
-	flags.IntVar(&limit, "limit", 0, "at most this many (default all, up to 10,000)")
-	freshness(flags, &q, &explain)
-	return c
+		branches.listCommand(a, "List branches, closed ones included", true, filter{"status", "only those that are open, promoted or discarded"}),
+		branchCreateCommand(a), branches.getCommand(a, "Show one branch"), branchDiffCommand(a), branchPromoteCommand(a),
+		branches.doCommand(a, "discard", "Close a branch without merging it", "POST", "/discard", false, discardedTable))
 }
 
 // freshness adds the flags of a read that is of the present.
@@ -96,28 +67,14 @@ func branchCreateCommand(a *app) *cobra.Command {
 	return c
 }
 
-func branchGetCommand(a *app) *cobra.Command {
-	var q client.FactQuery
-	var explain bool
-	c := &cobra.Command{
-		Use:   "get NAME",
-		Short: "Show one branch",
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.read(c.Context(), client.BranchPath(args[0]), q.Values(), explain, branchTable)
-		},
-	}
-	freshness(c.Flags(), &q.Read, &explain)
-	return c
-}
-
 func branchDiffCommand(a *app) *cobra.Command {
 	var q client.FactQuery
 	var explain bool
 	c := &cobra.Command{
-		Use:   "diff NAME",
-		Short: "Show what a branch changes of its parent as it was at the fork",
-		Args:  exactArgs("NAME"),
+		Use:               "diff NAME",
+		Short:             "Show what a branch changes of its parent as it was at the fork",
+		Args:              exactArgs("NAME"),
+		ValidArgsFunction: branches.names(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.read(c.Context(), client.BranchPath(args[0])+"/diff", q.Values(), explain, branchDiffTable)
 		},
@@ -132,9 +89,10 @@ func branchPromoteCommand(a *app) *cobra.Command {
 	var w client.Write
 	var dryRun, explain bool
 	c := &cobra.Command{
-		Use:   "promote NAME",
-		Short: "Merge a branch into its parent, in one step, and close it",
-		Args:  exactArgs("NAME"),
+		Use:               "promote NAME",
+		Short:             "Merge a branch into its parent, in one step, and close it",
+		Args:              exactArgs("NAME"),
+		ValidArgsFunction: branches.names(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			call := client.Call{Method: "POST", Path: client.BranchPath(args[0]) + "/promote", IdempotencyKey: w.IdempotencyKey}
 			return a.writeWith(c.Context(), call, "", explain, func(v url.Values) {
@@ -147,22 +105,6 @@ func branchPromoteCommand(a *app) *cobra.Command {
 	flags := c.Flags()
 	flags.BoolVar(&dryRun, "dry-run", false, "write nothing: show what would be written, and the conflicts")
 	retriable(flags, &w, &explain)
-	return c
-}
-
-func branchDiscardCommand(a *app) *cobra.Command {
-	var w client.Write
-	var explain bool
-	c := &cobra.Command{
-		Use:   "discard NAME",
-		Short: "Close a branch without merging it",
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			call := client.Call{Method: "POST", Path: client.BranchPath(args[0]) + "/discard", IdempotencyKey: w.IdempotencyKey}
-			return a.write(c.Context(), call, "", explain, discardedTable)
-		},
-	}
-	retriable(c.Flags(), &w, &explain)
 	return c
 }
 

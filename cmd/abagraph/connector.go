@@ -13,20 +13,18 @@ import (
 	"abagraph/client"
 )
 
+var connectors = &kind{path: client.ConnectorsPath, rows: "connectors", field: "name", list: connectorsTable, one: connectorTable}
+
 func connectorCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "connector",
-		Short: "Register sources, and send or fetch their records",
-		Example: `  abagraph connector register crm --subject 'Contact:$id' --field company=works_at --field role
+	return group("connector", "Register sources, and send or fetch their records", "", `  abagraph connector register crm --subject 'Contact:$id' --field company=works_at --field role
   abagraph connector send crm contacts.jsonl
   abagraph connector register feed --kind poll --feed-url https://example.com/items.json
   abagraph connector pull feed
   abagraph source undo crm --dry-run`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(connectorRegisterCommand(a), connectorListCommand(a), connectorGetCommand(a), connectorSendCommand(a), connectorPullCommand(a), connectorDeleteCommand(a))
-	return c
+		connectorRegisterCommand(a), connectors.listCommand(a, "List connectors, with how many facts each has brought", false),
+		connectors.getCommand(a, "Show one connector and what it brought last"), connectorSendCommand(a),
+		connectors.doCommand(a, "pull", "Fetch a connector's URL now, and write what it answers", "POST", "/pull", true, deliveredTable),
+		connectors.deleteCommand(a, "Delete a connector; what it brought stays"))
 }
 
 func connectorRegisterCommand(a *app) *cobra.Command {
@@ -106,36 +104,6 @@ func (a *app) connectorBody(name, kind, label, address, subject, file string, fi
 	return json.Marshal(body)
 }
 
-func connectorListCommand(a *app) *cobra.Command {
-	var q client.Read
-	var explain bool
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List connectors, with how many facts each has brought",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.read(c.Context(), client.ConnectorsPath, client.Listing{Read: q}.Values(), explain, connectorsTable)
-		},
-	}
-	freshness(c.Flags(), &q, &explain)
-	return c
-}
-
-func connectorGetCommand(a *app) *cobra.Command {
-	var q client.FactQuery
-	var explain bool
-	c := &cobra.Command{
-		Use:   "get NAME",
-		Short: "Show one connector and what it brought last",
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.read(c.Context(), client.ConnectorPath(args[0]), q.Values(), explain, connectorTable)
-		},
-	}
-	freshness(c.Flags(), &q.Read, &explain)
-	return c
-}
-
 func connectorSendCommand(a *app) *cobra.Command {
 	var w client.Write
 	c := &cobra.Command{
@@ -174,37 +142,6 @@ func connectorSendCommand(a *app) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&w.Branch, "branch", "", "branch to write to")
 	flags.StringVar(&w.IdempotencyKey, "idempotency-key", "", "name of this delivery: repeated under it, it is written once")
-	return c
-}
-
-func connectorPullCommand(a *app) *cobra.Command {
-	var explain bool
-	c := &cobra.Command{
-		Use:   "pull NAME",
-		Short: "Fetch a connector's URL now, and write what it answers",
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			call := client.Call{Method: "POST", Path: client.ConnectorPath(args[0]) + "/pull", Once: true}
-			return a.write(c.Context(), call, "", explain, deliveredTable)
-		},
-	}
-	c.Flags().BoolVar(&explain, "explain", false, "show how the pull went")
-	return c
-}
-
-func connectorDeleteCommand(a *app) *cobra.Command {
-	var w client.Write
-	var explain bool
-	c := &cobra.Command{
-		Use:   "delete NAME",
-		Short: "Delete a connector; what it brought stays",
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			call := client.Call{Method: "DELETE", Path: client.ConnectorPath(args[0]), IdempotencyKey: w.IdempotencyKey}
-			return a.write(c.Context(), call, "", explain, nil)
-		},
-	}
-	retriable(c.Flags(), &w, &explain)
 	return c
 }
 

@@ -9,22 +9,17 @@ import (
 	"abagraph/client"
 )
 
+var leases = &kind{path: client.LeasesPath, rows: "leases", field: "resource", times: true, list: leasesTable, one: leaseTable}
+
 func leaseCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "lease",
-		Short: "Hold a resource for a time, so that no other agent acts on it",
-		Example: `  abagraph lease acquire nightly-report --holder agent-7 --ttl 300
+	return group("lease", "Hold a resource for a time, so that no other agent acts on it", "", `  abagraph lease acquire nightly-report --holder agent-7 --ttl 300
   abagraph lease renew nightly-report --holder agent-7
   abagraph lease release nightly-report --holder agent-7`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(
 		leaseChangeCommand(a, "acquire", "Take a resource, if no one else holds it", func(string) string { return client.LeasesPath }),
 		leaseChangeCommand(a, "renew", "Give a lease more time", func(r string) string { return client.LeasePath(r) + "/renew" }),
 		leaseChangeCommand(a, "release", "End a lease before its time", func(r string) string { return client.LeasePath(r) + "/release" }),
-		leaseGetCommand(a), leaseListCommand(a))
-	return c
+		leases.getCommand(a, "Show who holds a resource, or held it"),
+		leases.listCommand(a, "List the last lease of each resource", true, filter{"status", "only those that are held, stale or released"}))
 }
 
 func leaseChangeCommand(a *app, verb, short string, path func(resource string) string) *cobra.Command {
@@ -52,47 +47,6 @@ func leaseChangeCommand(a *app, verb, short string, path func(resource string) s
 	}
 	flags.Uint64Var(&l.Token, "token", 0, "only the lease that has this token")
 	retriable(flags, &w, &explain)
-	return c
-}
-
-func leaseGetCommand(a *app) *cobra.Command {
-	var q client.FactQuery
-	var explain bool
-	c := &cobra.Command{
-		Use:   "get RESOURCE",
-		Short: "Show who holds a resource, or held it",
-		Args:  exactArgs("RESOURCE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.read(c.Context(), client.LeasePath(args[0]), q.Values(), explain, leaseTable)
-		},
-	}
-	c.Flags().StringVar(&q.AsOf, "as-of", "", "who held it then (Unix milliseconds, 2024-06-19 or RFC 3339)")
-	freshness(c.Flags(), &q.Read, &explain)
-	return c
-}
-
-func leaseListCommand(a *app) *cobra.Command {
-	var q client.Read
-	var status, after string
-	var limit int
-	var explain bool
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the last lease of each resource",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			query := client.Listing{Read: q, After: after, Limit: limit}.Values()
-			if status != "" {
-				query.Set("status", status)
-			}
-			return a.read(c.Context(), client.LeasesPath, query, explain, leasesTable)
-		},
-	}
-	flags := c.Flags()
-	flags.StringVar(&status, "status", "", "only those that are held, stale or released")
-	flags.StringVar(&after, "after", "", "those of greater resources")
-	flags.IntVar(&limit, "limit", 0, "at most this many (default 200, at most 10,000)")
-	freshness(flags, &q, &explain)
 	return c
 }
 

@@ -38,14 +38,20 @@ func shell(t *testing.T) *rig {
 // serving makes a rig with a server whose admin key is key; "" = none.
 func serving(t *testing.T, key string) *rig {
 	t.Helper()
+	return servingWith(t, memory.Options{AdminKey: key})
+}
+
+func servingWith(t *testing.T, o memory.Options) *rig {
+	t.Helper()
 	r := shell(t)
 	r.node = onenode.Start(t)
 	table, err := words.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Words = table
 	server, err := httpd.NewServer(httpd.Config{
-		Bind: "127.0.0.1:0", Memory: r.node.Service(t, memory.Options{AdminKey: key, Words: table}),
+		Bind: "127.0.0.1:0", Memory: r.node.Service(t, o),
 		Logger: slog.New(slog.DiscardHandler), Version: version,
 	})
 	if err != nil {

@@ -9,22 +9,17 @@ import (
 	"abagraph/client"
 )
 
+var triggers = &kind{path: client.TriggersPath, rows: "triggers", field: "name", list: triggersTable, one: triggerTable}
+
 func triggerCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "trigger",
-		Short: "Have connectors pulled by a schedule, or when their source has changed",
-		Example: `  abagraph trigger declare nightly --connector feed --schedule '30 2 * * *' --timezone Europe/Berlin
+	return group("trigger", "Have connectors pulled by a schedule, or when their source has changed", "", `  abagraph trigger declare nightly --connector feed --schedule '30 2 * * *' --timezone Europe/Berlin
   abagraph trigger list
   abagraph trigger pause nightly`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(triggerDeclareCommand(a), triggerListCommand(a), triggerGetCommand(a),
-		triggerDoCommand(a, "pause", "Stop the runs of a trigger", "POST", "/pause"),
-		triggerDoCommand(a, "resume", "Let a trigger run again", "POST", "/resume"),
-		triggerDoCommand(a, "run", "Run a trigger now", "POST", "/run"),
-		triggerDoCommand(a, "delete", "Delete a trigger; its connector stays", "DELETE", ""))
-	return c
+		triggerDeclareCommand(a), triggers.listCommand(a, "List triggers with their last and next runs", false), triggers.getCommand(a, "Show one trigger"),
+		triggers.doCommand(a, "pause", "Stop the runs of a trigger", "POST", "/pause", false, nil),
+		triggers.doCommand(a, "resume", "Let a trigger run again", "POST", "/resume", false, nil),
+		triggers.doCommand(a, "run", "Run a trigger now", "POST", "/run", true, nil),
+		triggers.deleteCommand(a, "Delete a trigger; its connector stays"))
 }
 
 func triggerDeclareCommand(a *app) *cobra.Command {
@@ -56,51 +51,6 @@ func triggerDeclareCommand(a *app) *cobra.Command {
 	flags.BoolVar(&t.Paused, "paused", false, "declare it without letting it run")
 	flags.BoolVar(&replace, "replace", false, "give a trigger that is there these settings")
 	retriable(flags, &w, &explain)
-	return c
-}
-
-func triggerListCommand(a *app) *cobra.Command {
-	var q client.Read
-	var explain bool
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List triggers with their last and next runs",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.read(c.Context(), client.TriggersPath, client.Listing{Read: q}.Values(), explain, triggersTable)
-		},
-	}
-	freshness(c.Flags(), &q, &explain)
-	return c
-}
-
-func triggerGetCommand(a *app) *cobra.Command {
-	var q client.FactQuery
-	var explain bool
-	c := &cobra.Command{
-		Use:   "get NAME",
-		Short: "Show one trigger",
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.read(c.Context(), client.TriggerPath(args[0]), q.Values(), explain, triggerTable)
-		},
-	}
-	freshness(c.Flags(), &q.Read, &explain)
-	return c
-}
-
-func triggerDoCommand(a *app, verb, short, method, path string) *cobra.Command {
-	var explain bool
-	c := &cobra.Command{
-		Use:   verb + " NAME",
-		Short: short,
-		Args:  exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			call := client.Call{Method: method, Path: client.TriggerPath(args[0]) + path, Once: verb == "run"}
-			return a.write(c.Context(), call, "", explain, nil)
-		},
-	}
-	c.Flags().BoolVar(&explain, "explain", false, "show how it went")
 	return c
 }
 
