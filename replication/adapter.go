@@ -44,6 +44,7 @@ func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0
 // ApplyBatch applies the entries that are ready. A failure stops the node: the
 // state would be behind the log from then on.
 func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
+	a.node.backlog.began()
 	a.applying.Lock()
 	defer a.applying.Unlock()
 	out := make([]any, len(logs))
@@ -53,6 +54,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			bytes += len(logs[to].Data)
 			to++
 		}
+		a.node.backlog.began()
 		a.chunk(logs[from:to], out[from:to])
 		from = to
 	}
@@ -69,7 +71,7 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 		}
 	}
 	results, err := a.apply(entries)
-	a.seen.Store(logs[len(logs)-1].Index) // before anyone hears of it
+	a.saw(logs[len(logs)-1].Index) // before anyone hears of it
 	next := 0
 	for i, l := range logs {
 		switch {
@@ -83,6 +85,12 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 			next++
 		}
 	}
+}
+
+// saw takes down that everything up to an index is dealt with.
+func (a *adapter) saw(index uint64) {
+	a.seen.Store(index)
+	a.node.backlog.applied(index)
 }
 
 func (a *adapter) apply(entries []fsm.Committed) ([]fsm.Applied, error) {
@@ -174,7 +182,7 @@ func (a *adapter) restore(from io.Reader) error {
 	if err != nil {
 		return errors.Join(err, fs.RemoveAll(dir))
 	}
-	a.seen.Store(a.machine.Position().Index)
+	a.saw(a.machine.Position().Index)
 	if newest, ok := a.snaps.newest(); ok && newest.Applied == 0 {
 		return a.snaps.restored(newest.Raft.ID, a.machine.Position().Index)
 	}

@@ -20,6 +20,8 @@ type guardedLog struct {
 	fail    func(error)
 	running atomic.Bool // until then it is Open's own goroutine that asks
 	room    *room
+	backlog *backlog
+	await   func() // until there is room for more that has to be applied
 	leads   func() bool
 }
 
@@ -58,8 +60,14 @@ func (g *guardedLog) StoreLogs(logs []*raft.Log) error {
 	if g.tight() && !g.room.cut.Load() {
 		return errTight
 	}
+	if g.running.Load() && !g.leads() {
+		g.await()
+	}
 	err := g.Store.StoreLogs(logs)
-	if err != nil && g.running.Load() {
+	switch {
+	case err == nil:
+		g.backlog.stored(logs)
+	case g.running.Load():
 		g.fail(err)
 	}
 	g.room.cut.Store(false)

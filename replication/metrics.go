@@ -21,6 +21,7 @@ type metrics struct {
 	restoreTime  prometheus.Histogram
 	elections    prometheus.Counter
 	refused      prometheus.Counter
+	lagging      prometheus.Counter
 	read         []reading
 }
 
@@ -50,12 +51,15 @@ func newMetrics(n *Node) *metrics {
 			Name: metricPrefix + "leaderships_total", Help: "Times that this node became the leader."}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: metricPrefix + "queue_refused_total", Help: "Writes that found no place in the queue in front of the log."}),
+		lagging: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: metricPrefix + "lag_refused_total", Help: "Writes that this node, as the leader, refused because its state machine was behind its log."}),
 	}
 	m.gauge("queue_requests", "Writes that wait to be proposed.", func() float64 { return float64(n.proposer.queue.len()) })
 	m.gauge("term", "Raft's term.", func() float64 { return float64(n.raft.CurrentTerm()) })
 	m.gauge("commit_index", "Last log entry known to be committed.", func() float64 { return float64(n.raft.CommitIndex()) })
 	m.gauge("applied_index", "Last log entry that the state machine has.", func() float64 { return float64(n.machine.Position().Index) })
 	m.gauge("lag_entries", "Committed entries that are not yet applied here.", func() float64 { return float64(n.lag()) })
+	m.gauge("lag_bytes", "Bytes of those entries, as far as they came since the start.", func() float64 { return float64(n.backlog.bytes(n.raft.CommitIndex())) })
 	m.gauge("snapshot_index", "Index of the newest snapshot.", func() float64 { return float64(n.snapshotIndex()) })
 	m.gauge("log_bytes", "Bytes of the entries in the log.", func() float64 { return float64(n.store.Stats().LogBytes) })
 	m.gauge("disk_free_bytes", "Bytes that are free on the disk of the data directory; 0 in memory and without a reserve.", func() float64 { return float64(n.room.free.Load()) })
@@ -82,7 +86,7 @@ func (m *metrics) counter(name, help string, get func() float64) {
 var stateDesc = prometheus.NewDesc(metricPrefix+"state", "1 for the state that the node is in.", []string{"state"}, nil)
 
 func (m *metrics) fed() []prometheus.Collector {
-	return []prometheus.Collector{m.commitTime, m.groupSize, m.applyTime, m.snapshotTime, m.restoreTime, m.elections, m.refused}
+	return []prometheus.Collector{m.commitTime, m.groupSize, m.applyTime, m.snapshotTime, m.restoreTime, m.elections, m.refused, m.lagging}
 }
 
 // Describe lists the figures.

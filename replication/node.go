@@ -37,6 +37,7 @@ type Node struct {
 	reader     atomic.Bool   // it asks for no vote
 	disk       diskUse
 	room       room
+	backlog    *backlog
 	backing    chan struct{} // held while a backup is under way
 
 	seenMu sync.Mutex

@@ -31,7 +31,7 @@ func Open(options Options) (*Node, error) {
 func newNode(options Options) *Node {
 	n := &Node{
 		options: options, logger: options.Logger, machine: options.Machine,
-		moved: newBroadcast(), changing: make(chan struct{}, 1), backing: make(chan struct{}, 1),
+		moved: newBroadcast(), backlog: newBacklog(), changing: make(chan struct{}, 1), backing: make(chan struct{}, 1),
 		stopped: make(chan struct{}), raftDone: make(chan struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
@@ -197,7 +197,7 @@ func (n *Node) startRaft(transport raft.Transport, id *identity) error {
 		}
 	}
 	n.adapter.seen.Store(n.machine.Position().Index)
-	guarded := &guardedLog{Store: n.store, fail: n.fail, room: &n.room, leads: func() bool { return n.raft.State() == raft.Leader }}
+	guarded := &guardedLog{Store: n.store, fail: n.fail, room: &n.room, backlog: n.backlog, await: n.awaitApplied, leads: func() bool { return n.raft.State() == raft.Leader }}
 	r, err := raft.NewRaft(config, n.adapter, guarded, guarded, n.snaps, transport)
 	if err != nil {
 		return fmt.Errorf("start Raft: %w", err)

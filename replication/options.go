@@ -51,12 +51,14 @@ type Options struct {
 	Clock      func() fact.Instant   // nil = the system's; for tests
 
 	// A follower that hears nothing for Heartbeat starts an election, which it
-	// repeats after Election (500 ms each); a leader that reaches no majority for
-	// Lease stops leading (500 ms). Commit is how soon a follower learns of a
-	// commit when nothing follows it (5 ms).
+	// repeats after Election (500 ms, or Heartbeat where that is longer); a leader that
+	// reaches no majority for Lease stops leading. Heartbeat is Election unless given,
+	// and Lease is Heartbeat. They are the same on every node. Commit is how soon a
+	// follower learns of a commit when nothing follows it (5 ms).
 	Heartbeat, Election, Lease, Commit time.Duration
-	// LeaderWait is how long a request waits for a leader before NoLeader
-	// (1 s, or Election where that is longer); RequestLimit how long a write or read takes at most (30 s).
+	// LeaderWait is how long a request waits for a leader before NoLeader (1 s, or
+	// two elections where that is longer); RequestLimit how long a write or read takes
+	// at most (30 s).
 	LeaderWait, RequestLimit time.Duration
 
 	// QueueLength bounds the writes that wait for the log (4,096), QueueBytes
@@ -68,6 +70,13 @@ type Options struct {
 	// lie in the log behind the last one; TrailingBytes of entries before it
 	// (16 MiB) are kept for followers that lag a little.
 	SnapshotBytes, SnapshotEntries, TrailingBytes uint64
+
+	// A leader takes no writes, and hands over to a member that is farther, while more
+	// than LagEntries committed entries (10,000) or LagBytes (128 MiB) of them wait to be
+	// applied on it, or its state machine has been at the same ones for LagTime (5 s). A
+	// follower takes no more from the leader while LagBytes wait on it.
+	LagEntries, LagBytes uint64
+	LagTime              time.Duration
 
 	// DiskReserve is how many bytes of the disk writes leave alone; with fewer free
 	// the node takes none (0 = it does not look). See room.
@@ -103,17 +112,20 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Heartbeat, 500*time.Millisecond)
 	setDefault(&o.Election, max(500*time.Millisecond, o.Heartbeat))
-	setDefault(&o.Lease, min(500*time.Millisecond, o.Heartbeat))
+	setDefault(&o.Heartbeat, o.Election)
+	setDefault(&o.Lease, o.Heartbeat)
 	setDefault(&o.Commit, 5*time.Millisecond)
-	setDefault(&o.LeaderWait, max(time.Second, o.Election))
+	setDefault(&o.LeaderWait, max(time.Second, 2*o.Election))
 	setDefault(&o.RequestLimit, 30*time.Second)
 	setDefault(&o.QueueLength, 4096)
 	setDefault(&o.QueueBytes, 256<<20)
 	setDefault(&o.SnapshotBytes, 64<<20)
 	setDefault(&o.SnapshotEntries, 100_000)
 	setDefault(&o.TrailingBytes, 16<<20)
+	setDefault(&o.LagEntries, 10_000)
+	setDefault(&o.LagBytes, 128<<20)
+	setDefault(&o.LagTime, 5*time.Second)
 	setDefault(&o.SweepInterval, 30*time.Second)
 	setDefault(&o.CheckInterval, 60*time.Second)
 	if o.Logger == nil {

@@ -99,6 +99,9 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 		return nil, errNotLeader
 	}
 	if err := p.node.mayWrite(); err != nil {
+		if fact.CodeOf(err) == fact.RateLimited {
+			p.node.metrics.lagging.Inc()
+		}
 		return nil, err
 	}
 	q := &proposal{data: data, done: make(chan outcome, 1)}

@@ -62,15 +62,9 @@ func (n *Node) ownStatus() peerStatus {
 		Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm(), Digest: hex.EncodeToString(at.Digest[:]), Epoch: at.Epoch,
 		Reader: n.reader.Load(), LogBytes: n.store.Stats().LogBytes, Snapshot: n.snapshotIndex(), Disk: n.disk.now(n.options.Dir),
 	}
-	s.Short, s.Problem = n.room.short.Load(), n.roomProblem()
+	s.Short, s.Problem, s.Election = n.room.short.Load(), n.trouble(), n.options.Election.Milliseconds()
 	for _, member := range n.servers() {
 		s.Members = append(s.Members, string(member.ID))
-	}
-	if p := n.problem.Load(); p != nil {
-		s.Problem = p.what
-	}
-	if err := n.serving(); err != nil {
-		s.Problem = err.Error()
 	}
 	return s
 }

@@ -48,7 +48,7 @@ func (n *Node) mayWrite() error {
 	if why != nil {
 		return why.err
 	}
-	return nil
+	return n.behind()
 }
 
 // watchRoom looks at the disk until the node stops.

@@ -1,8 +1,11 @@
 package replication
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +72,8 @@ type peerStatus struct {
 	Problem  string     `json:"problem,omitempty"`
 	// Short tells that its disk has less room than its reserve.
 	Short bool `json:"short,omitempty"`
+	// Election is its election time-out in milliseconds; 0 = it does not tell.
+	Election int64 `json:"election_ms,omitempty"`
 }
 
 const (
@@ -92,14 +97,33 @@ func (n *Node) Status() Status {
 	if cluster := n.cluster(); cluster != nil {
 		s.Cluster = cluster.String()
 	}
-	s.Problem = n.roomProblem()
-	if p := n.problem.Load(); p != nil {
-		s.Problem = p.what
-	}
-	if err := n.serving(); err != nil {
-		s.Problem = err.Error()
-	}
+	s.Problem = n.trouble()
 	return s
+}
+
+// trouble is what an operator should know of this node, the worst of it, or "".
+func (n *Node) trouble() string {
+	if err := n.serving(); err != nil {
+		return err.Error()
+	}
+	if p := n.problem.Load(); p != nil {
+		return p.what
+	}
+	return cmp.Or(n.roomProblem(), n.timingProblem())
+}
+
+// timingProblem tells of members whose election time-out is another one: whoever has
+// the shorter one stands for election while the leader is well.
+func (n *Node) timingProblem() string {
+	n.seenMu.Lock()
+	defer n.seenMu.Unlock()
+	own := n.options.Election.Milliseconds()
+	for _, id := range slices.Sorted(maps.Keys(n.seen)) {
+		if told := n.seen[id].Election; told != 0 && told != own {
+			return fmt.Sprintf("the election timeout is %d ms here and %d ms on %s: set it alike on all nodes", own, told, id)
+		}
+	}
+	return ""
 }
 
 func (n *Node) stateName() string {
@@ -144,6 +168,7 @@ func (n *Node) watchPeers(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			n.askPeers(ctx)
+			n.handToReady()
 		case <-ctx.Done():
 			return
 		}

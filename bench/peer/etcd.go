@@ -26,6 +26,8 @@ const Connections = 4
 type Etcd struct {
 	// Version is what the cluster says of itself.
 	Version   string
+	members   []member
+	run       launch
 	processes []*proc.Process
 	clients   []*clientv3.Client
 	dealt     int
@@ -36,6 +38,15 @@ type member struct {
 	name, dir         string
 	clientURL         string
 	peerURL, clusters string
+	joins             bool // a cluster that is there
+}
+
+// state is what etcd calls that.
+func (m member) state() string {
+	if m.joins {
+		return "existing"
+	}
+	return "new"
 }
 
 // launch starts one member.
@@ -48,7 +59,7 @@ func Debian(ctx context.Context, dir string, nodes int) (*Etcd, error) {
 			"--name", m.name, "--data-dir", m.dir,
 			"--listen-client-urls", m.clientURL, "--advertise-client-urls", m.clientURL,
 			"--listen-peer-urls", m.peerURL, "--initial-advertise-peer-urls", m.peerURL,
-			"--initial-cluster", m.clusters, "--initial-cluster-token", "bench",
+			"--initial-cluster", m.clusters, "--initial-cluster-token", "bench", "--initial-cluster-state", m.state(),
 			"--quota-backend-bytes", fmt.Sprint(quota), "--logger", "zap", "--log-level", "error", "--log-outputs", "stderr")
 	})
 }
@@ -63,7 +74,7 @@ func start(ctx context.Context, dir, name string, nodes int, run launch) (*Etcd,
 	if err != nil {
 		return nil, err
 	}
-	e := &Etcd{}
+	e := &Etcd{run: run}
 	members := make([]member, nodes)
 	clusters, endpoints := make([]string, nodes), make([]string, nodes)
 	for i := range members {
@@ -74,15 +85,16 @@ func start(ctx context.Context, dir, name string, nodes int, run launch) (*Etcd,
 		m.peerURL = fmt.Sprintf("http://127.0.0.1:%d", ports[2*i+1])
 		clusters[i], endpoints[i] = m.name+"="+m.peerURL, strings.TrimPrefix(m.clientURL, "http://")
 	}
-	for _, m := range members {
-		m.clusters = strings.Join(clusters, ",")
-		process, err := run(m)
+	for i := range members {
+		members[i].clusters = strings.Join(clusters, ",")
+		process, err := run(members[i])
 		if err != nil {
 			e.Stop()
 			return nil, err
 		}
 		e.processes = append(e.processes, process)
 	}
+	e.members = members
 	if err := e.connect(ctx, endpoints); err != nil {
 		e.Stop()
 		return nil, err

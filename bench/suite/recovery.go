@@ -4,218 +4,136 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"abagraph/bench/load"
-	"abagraph/bench/node"
 	"abagraph/bench/report"
-	"abagraph/bench/rest"
 )
 
-const recoveryText = `Three nodes with %s facts, each figure the median of %d. A leader is killed (kill -9) and a write is sent to another node again and again until it is accepted. A hand-over is
-measured from the call until a write is accepted. A follower is killed and started, until it is ready; another is emptied, until it is ready and has its vote. The backup is taken by ` + "`abagraph ops backup --rate 0`" + `
-beside sixteen writers, the restore by ` + "`abagraph ops restore`" + `. The nodes' timings are the program's own defaults.`
+const recoveryText = `Three nodes with %s facts, and three of etcd %s with as many values of %d bytes, one cluster after the other; medians of %d, where a step takes long of %d. The leader is killed (kill -9),
+and a write is sent to another node again and again until it is accepted. A hand-over is measured from the call until a write to another node is accepted. A follower is killed and started, until it answers with
+all that was committed; another is removed, emptied and started, until it is caught up and has its vote (etcd: as a learner, until it can be promoted). The backup (` + "`abagraph ops backup --rate 0`, `etcdctl snapshot save`" + `) is
+taken beside sixteen writers, whose rate is compared with that right before it. Restored (` + "`abagraph ops restore`, `etcdctl snapshot restore`" + `) is into an empty directory. The timings of the nodes are
+each program's own: an election after 500 ms, and of etcd after 1,000 ms.`
+
+// life is a cluster in whose life things happen.
+type life interface {
+	// killed kills the leader and tells how long no write was accepted; whoever was
+	// killed is back when it returns, here and in all that follows.
+	killed(ctx context.Context) (time.Duration, error)
+	handedOver(ctx context.Context) (time.Duration, error)
+	restarted(ctx context.Context) (time.Duration, error)
+	joined(ctx context.Context) (time.Duration, error)
+	writers(ctx context.Context, n int) ([]load.Op, func(), error)
+	// backup makes a file, restore a folder of it.
+	backup(ctx context.Context, file string) error
+	restore(ctx context.Context, file, dir string) error
+}
 
 // recovery measures what happens after a fault, and the operations of a node's life.
 func recovery(ctx context.Context, env Env) (report.Section, error) {
-	facts, rounds := 1_000_000, 10
+	r := &recoveries{env: env, facts: 1_000_000, often: 10, seldom: 5}
 	if env.Quick {
-		facts, rounds = 5_000, 1
+		r.facts, r.often, r.seldom = 5_000, 1, 1
 	}
-	s := report.Section{Title: "Recovery", Text: fmt.Sprintf(recoveryText, thousands(float64(facts)), rounds)}
-	cluster, err := node.Start(ctx, env.Server, env.Dir, 3)
+	ours, err := r.ours(ctx)
 	if err != nil {
-		return s, err
+		return report.Section{}, err
 	}
-	defer cluster.Stop()
-	r := &recoveries{env: env, cluster: cluster, all: map[string][]float64{}}
-	b := &big{env: env, cluster: cluster}
-	if b.address, err = cluster.Leader(ctx); err != nil {
-		return s, err
+	theirs, version, err := r.theirs(ctx)
+	if err != nil {
+		return report.Section{}, err
 	}
-	if err := b.write(ctx, facts); err != nil {
-		return s, err
-	}
-	for i := range rounds {
-		env.progress("round %d of %d", i+1, rounds)
-		for _, step := range []func(context.Context) error{r.leaderKilled, r.handedOver, r.followerRestarted, r.emptyJoined} {
-			if err := step(ctx); err != nil {
-				return s, err
-			}
-		}
-	}
-	if err := r.backedUp(ctx, rounds); err != nil {
-		return s, err
-	}
-	r.tell(&s)
+	s := report.Section{Title: "Recovery",
+		Text: fmt.Sprintf(recoveryText, thousands(float64(r.facts)), version, valueSize, r.often, r.seldom)}
+	tellRecovery(&s, ours, theirs, version)
 	return s, nil
 }
 
-// recoveries are what was measured, in nanoseconds or as a ratio, by name.
+// recoveries says how much is measured.
 type recoveries struct {
-	env     Env
-	cluster *node.Cluster
-	all     map[string][]float64
+	env                  Env
+	facts, often, seldom int
 }
 
-func (r *recoveries) add(name string, took time.Duration) {
-	r.all[name] = append(r.all[name], float64(took))
-}
+// happened is what was measured of one cluster, in nanoseconds or as a ratio, by name.
+type happened map[string][]float64
 
-// others are the addresses of all nodes but one.
-func (r *recoveries) others(address string) (list []string) {
-	for _, a := range r.cluster.Addresses() {
-		if a != address {
-			list = append(list, a)
-		}
-	}
-	return list
-}
+const (
+	wasKilled     = "leader killed, until a write is accepted"
+	wasHandedOver = "leadership handed over, until a write is accepted"
+	wasRestarted  = "follower killed and started, until it is caught up"
+	wasJoined     = "empty node started, until it has its vote"
+	wasBackedUp   = "backup"
+	wasRestored   = "restore"
+	writersBeside = "writers beside a backup, of their rate"
+)
 
-// accepted sends a write to a node until it is accepted.
-func (r *recoveries) accepted(ctx context.Context, address string) error {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		conn, err := rest.Dial(address)
-		if err == nil {
-			var status int
-			status, _, err = conn.Do("POST", "/api/facts", fmt.Appendf(nil, `{"subject":"Bench:recovery","predicate":"at","object":%d}`, time.Now().UnixNano()))
-			conn.Close()
-			if err == nil && status < 300 {
-				return nil
+// measure has everything happen to a cluster.
+func (r *recoveries) measure(ctx context.Context, name string, l life) (happened, error) {
+	all := happened{}
+	for _, step := range []struct {
+		what   string
+		rounds int
+		run    func(context.Context) (time.Duration, error)
+	}{
+		{wasKilled, r.often, l.killed}, {wasHandedOver, r.often, l.handedOver},
+		{wasRestarted, r.often, l.restarted}, {wasJoined, r.seldom, l.joined},
+	} {
+		for range step.rounds {
+			took, err := step.run(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", name, step.what, err)
 			}
+			all[step.what] = append(all[step.what], float64(took))
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		r.env.progress("%-14s %-52s %s", name, step.what, asDuration(load.Median(all[step.what])))
+	}
+	for i := range r.seldom {
+		if err := r.backedUp(ctx, l, i, all); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return fmt.Errorf("%s has accepted no write for a minute", address)
+	for _, what := range []string{wasBackedUp, wasRestored} {
+		r.env.progress("%-14s %-52s %s", name, what, asDuration(load.Median(all[what])))
+	}
+	r.env.progress("%-14s %-52s %s", name, writersBeside, times(load.Median(all[writersBeside])))
+	return all, nil
 }
 
-func (r *recoveries) leaderKilled(ctx context.Context) error {
-	leader, err := r.cluster.Leader(ctx)
+// backedUp takes a backup beside writers, and restores it.
+func (r *recoveries) backedUp(ctx context.Context, l life, round int, all happened) error {
+	ops, closer, err := l.writers(ctx, 16)
 	if err != nil {
 		return err
 	}
-	if err := r.cluster.Kill(leader); err != nil {
-		return err
-	}
-	began := time.Now()
-	if err := r.accepted(ctx, r.others(leader)[0]); err != nil {
-		return err
-	}
-	r.add("leader killed", time.Since(began))
-	_, err = r.cluster.Restart(ctx, leader)
-	return err
-}
-
-func (r *recoveries) handedOver(ctx context.Context) error {
-	leader, err := r.cluster.Leader(ctx)
-	if err != nil {
-		return err
-	}
-	conn, err := rest.Dial(leader)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	began := time.Now()
-	if _, err := expect(conn, "POST", "/api/admin/transfer", []byte(`{}`)); err != nil {
-		return err
-	}
-	if err := r.accepted(ctx, r.others(leader)[0]); err != nil {
-		return err
-	}
-	r.add("handed over", time.Since(began))
-	return nil
-}
-
-func (r *recoveries) followerRestarted(ctx context.Context) error {
-	leader, err := r.cluster.Leader(ctx)
-	if err != nil {
-		return err
-	}
-	follower := r.others(leader)[0]
-	if err := r.cluster.Kill(follower); err != nil {
-		return err
-	}
-	took, err := r.cluster.Restart(ctx, follower)
-	r.add("follower restarted", took)
-	return err
-}
-
-func (r *recoveries) emptyJoined(ctx context.Context) error {
-	leader, err := r.cluster.Leader(ctx)
-	if err != nil {
-		return err
-	}
-	list := r.others(leader)
-	follower := list[len(list)-1] // never the founder
-	if err := r.cluster.Kill(follower); err != nil {
-		return err
-	}
-	if err := r.cluster.Empty(follower); err != nil {
-		return err
-	}
-	began := time.Now()
-	if _, err := r.cluster.Restart(ctx, follower); err != nil {
-		return err
-	}
-	conn, err := rest.Dial(leader)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	for time.Since(began) < 5*time.Minute {
-		body, err := expect(conn, "GET", "/api/admin/nodes", nil)
-		if err != nil {
-			return err
-		}
-		if strings.Count(string(body), `"voter":true`) == 3 {
-			r.add("empty node joined", time.Since(began))
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return fmt.Errorf("the node at %s has no vote after five minutes", follower)
-}
-
-// backedUp takes backups beside writers, whose rate is compared with that without,
-// and restores each.
-func (r *recoveries) backedUp(ctx context.Context, rounds int) error {
-	leader, err := r.cluster.Leader(ctx)
-	if err != nil {
-		return err
-	}
-	ops, closer, err := post(leader, valueSize)(16)
-	if err != nil {
-		return err
-	}
-	defer closer()
-	for i := range rounds {
-		alone := load.Run(ctx, ops, r.env.Length)
-		file := filepath.Join(r.env.Dir, fmt.Sprintf("%d.backup", i))
-		during, err := r.beside(ctx, ops, file, leader)
-		if err != nil {
-			return err
-		}
-		if alone.Rate() > 0 {
-			r.all["rate beside a backup"] = append(r.all["rate beside a backup"], during/alone.Rate())
-		}
-		data := filepath.Join(r.env.Dir, fmt.Sprintf("restored-%d", i))
+	alone := load.Run(ctx, ops, r.env.Length)
+	file := filepath.Join(r.env.Dir, fmt.Sprintf("%d.backup", round))
+	during, err := besideWriters(ctx, ops, func() error {
 		began := time.Now()
-		if err := r.command(ctx, "ops", "restore", file, "--data", data); err != nil {
-			return err
-		}
-		r.add("restore", time.Since(began))
-		if err := os.RemoveAll(data); err != nil {
-			return fmt.Errorf("removing what was restored: %w", err)
-		}
-		if err := os.Remove(file); err != nil {
-			return fmt.Errorf("removing a backup: %w", err)
-		}
+		err := l.backup(ctx, file)
+		all[wasBackedUp] = append(all[wasBackedUp], float64(time.Since(began)))
+		return err
+	})
+	closer()
+	if err != nil {
+		return err
+	}
+	if alone.Rate() > 0 {
+		all[writersBeside] = append(all[writersBeside], during/alone.Rate())
+	}
+	dir := filepath.Join(r.env.Dir, fmt.Sprintf("restored-%d", round))
+	began := time.Now()
+	if err := l.restore(ctx, file, dir); err != nil {
+		return err
+	}
+	all[wasRestored] = append(all[wasRestored], float64(time.Since(began)))
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing what was restored: %w", err)
+	}
+	if err := os.Remove(file); err != nil {
+		return fmt.Errorf("removing a backup: %w", err)
 	}
 	return nil
 }
@@ -223,50 +141,36 @@ func (r *recoveries) backedUp(ctx context.Context, rounds int) error {
 // slice is how long writers are watched at a time.
 const slice = 200 * time.Millisecond
 
-// beside takes a backup while writers write, and returns their rate meanwhile.
-func (r *recoveries) beside(ctx context.Context, ops []load.Op, file, address string) (rate float64, err error) {
+// besideWriters does something while writers write, and returns their rate meanwhile.
+func besideWriters(ctx context.Context, ops []load.Op, do func() error) (rate float64, err error) {
 	done := make(chan error, 1)
-	began := time.Now()
-	go func() {
-		err := r.command(ctx, "ops", "backup", file, "--rate", "0", "--url", "http://"+address)
-		r.add("backup", time.Since(began))
-		done <- err
-	}()
-	var rates []float64
+	go func() { done <- do() }()
+	units, watched := uint64(0), time.Duration(0)
 	for {
-		rates = append(rates, load.Run(ctx, ops, slice).Rate())
+		sample := load.Run(ctx, ops, slice)
+		units, watched = units+sample.Units, watched+sample.Elapsed
 		select {
 		case err := <-done:
-			return load.Median(rates), err
+			return float64(units) / watched.Seconds(), err
 		default:
 		}
 	}
 }
 
-func (r *recoveries) command(ctx context.Context, args ...string) error {
-	if out, err := exec.CommandContext(ctx, r.env.Server, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("abagraph %s: %w: %.300s", strings.Join(args[:2], " "), err, out)
-	}
-	return nil
-}
-
-func (r *recoveries) tell(s *report.Section) {
-	table := report.Table{Title: "medians", Head: []string{"", "took"}}
+// tellRecovery puts both clusters side by side, and judges ours.
+func tellRecovery(s *report.Section, ours, theirs happened, version string) {
+	table := report.Table{Title: "medians (least to most)", Head: []string{"", "abagraph", "etcd " + version}}
 	for _, one := range []struct {
-		name, what string
-		want       time.Duration
+		what string
+		want time.Duration
 	}{
-		{"leader killed", "leader killed, until a write is accepted", 2 * time.Second},
-		{"handed over", "leadership handed over, until a write is accepted", 300 * time.Millisecond},
-		{"follower restarted", "follower killed and started, until it is caught up", 10 * time.Second},
-		{"empty node joined", "empty node started, until it has its vote", time.Minute},
-		{"backup", "backup", 30 * time.Second},
-		{"restore", "restore", 30 * time.Second},
+		{wasKilled, 2 * time.Second}, {wasHandedOver, 300 * time.Millisecond}, {wasRestarted, 10 * time.Second},
+		{wasJoined, time.Minute}, {wasBackedUp, 30 * time.Second}, {wasRestored, 30 * time.Second},
 	} {
-		got := load.Median(r.all[one.name])
-		table.Rows = append(table.Rows, []string{one.what, asDuration(got)})
-		s.Goals = append(s.Goals, most(one.what, float64(one.want), got, asDuration))
+		table.Rows = append(table.Rows, []string{one.what, spread(ours[one.what], asDuration), spread(theirs[one.what], asDuration)})
+		s.Goals = append(s.Goals, most(one.what, float64(one.want), load.Median(ours[one.what]), asDuration))
 	}
+	table.Rows = append(table.Rows, []string{writersBeside, spread(ours[writersBeside], times), spread(theirs[writersBeside], times)})
+	s.Goals = append(s.Goals, least(writersBeside, 0.7, load.Median(ours[writersBeside]), times))
 	s.Tables = append(s.Tables, table)
-	s.Goals = append(s.Goals, least("writers beside a backup, of their rate", 0.7, load.Median(r.all["rate beside a backup"]), times))
 }

@@ -166,4 +166,12 @@ func perSecond(v float64) string   { return thousands(v) + " /s" }
 func asMebibytes(v float64) string { return thousands(v/(1<<20)) + " MiB" }
 func asBytes(v float64) string     { return thousands(v) + " B" }
 
+// spread renders the median of figures, and the least and the most of them.
+func spread(figures []float64, render func(float64) string) string {
+	if len(figures) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s to %s)", render(load.Median(figures)), render(slices.Min(figures)), render(slices.Max(figures)))
+}
+
 func asKibibytes(v float64) string { return thousands(v/(1<<10)) + " KiB" }

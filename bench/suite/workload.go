@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -145,12 +146,27 @@ func transactOps(address, prefix string, next *atomic.Uint64) func(clients int) 
 	return func(clients int) ([]load.Op, func(), error) {
 		return conns(address, clients, func(client int, conn *rest.Conn) load.Op {
 			w := newWriter(client)
-			return func(context.Context) (int, error) {
+			return func(ctx context.Context) (int, error) {
 				const each = batchSize / factsASubject
-				_, err := expect(conn, "POST", "/api/transact", w.batch(prefix, next.Add(each)-each))
-				return batchSize, err
+				return batchSize, accepted(ctx, conn, "/api/transact", w.batch(prefix, next.Add(each)-each))
 			}
 		})
+	}
+}
+
+// accepted posts until there is a leader to accept it, for a while: a busy machine
+// may lose one.
+func accepted(ctx context.Context, conn *rest.Conn, target string, body []byte) error {
+	for end := time.Now().Add(acceptLimit); ; time.Sleep(20 * time.Millisecond) {
+		status, answer, err := conn.Do("POST", target, body)
+		switch {
+		case err != nil:
+			return err
+		case status == 200 || status == 201:
+			return nil
+		case status != 503 || ctx.Err() != nil || time.Now().After(end):
+			return fmt.Errorf("POST %s answers %d: %.300s", target, status, answer)
+		}
 	}
 }
 

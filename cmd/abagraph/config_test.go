@@ -67,6 +67,7 @@ func TestMalformedConfigurationIsOneLine(t *testing.T) {
 		"bind=1\nABAGRAPH_BIND=2":      `line 2: the setting "ABAGRAPH_BIND" is given twice`,
 		"bind=nowhere":                 "setting bind (file ",
 		"bind=127.0.0.1:99999":         "must have a port from 0 to 65535",
+		"election_timeout_ms=50":       "must be a whole number from 100 to 30000",
 		"candidate_threshold=1.5":      "must be a number from 0 to 1",
 		"candidate_threshold=NaN":      "must be a number from 0 to 1",
 		"ttl_interval_secs=soon":       "must be a whole number",

@@ -194,7 +194,7 @@ func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.R
 		Replica: s.get("replica") == "true", Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry,
 		Clock: func() fact.Instant { return fact.Instant(clock().UnixMilli()) }, SweepInterval: s.seconds("ttl_interval_secs"),
 		SnapshotBytes: uint64(s.number("snapshot_bytes")), TrailingBytes: uint64(s.number("trailing_bytes")),
-		DiskReserve: uint64(s.number("disk_reserve_bytes")),
+		DiskReserve: uint64(s.number("disk_reserve_bytes")), Election: time.Duration(s.number("election_timeout_ms")) * time.Millisecond,
 	}
 	if cert, key, ca := s.get("peer_tls_cert"), s.get("peer_tls_key"), s.get("peer_tls_ca"); cert != "" || key != "" || ca != "" {
 		options.TLS = &replication.TLSFiles{Cert: cert, Key: key, CA: ca}
