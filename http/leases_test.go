@@ -203,6 +203,14 @@ func TestLeasesAnswerAgainAndRemember(t *testing.T) {
 	if live := r.get("/api/facts?subject=Lease:r").list(); len(live) != 1 || live[0]["object"] != nil {
 		t.Errorf("facts: %v", live)
 	}
+	r.post("/api/leases", `{"resource":"left","holder":"d","ttl_secs":60}`).status(http.StatusCreated)
+	r.node.Advance(301 * time.Second)
+	if lease := r.get("/api/leases/left").object(); lease["status"] != "stale" {
+		t.Errorf("a lease that nobody renewed is %v", lease)
+	}
+	if check := r.get("/api/factcheck").object(); check.text("count") != "0" {
+		t.Errorf("leases that have ended contradict: %v", check)
+	}
 	r.get("/api/leases/none").fails(http.StatusNotFound, "NotFound")
 	for body, field := range map[string]string{
 		`{"holder":"a"}`:                                                "resource",

@@ -58,6 +58,10 @@ func clip(s string) string {
 // SetValued are the predicates that may always have several values at a time.
 var SetValued = [...]string{"references", "tag", "knows", "member_of", "cites"}
 
+// MeantToEnd are the predicates whose facts have an end from the start, so that one
+// which has passed tells of nothing wrong: of leases.
+var MeantToEnd = [...]string{"lease_held_by"}
+
 // Rules say what counts as a contradiction.
 type Rules struct {
 	Kinds Kinds
@@ -103,6 +107,9 @@ func Contradictions(s *State, r *Rules) []Contradiction {
 		}
 	}
 	for _, facts := range byPredicate(s.Active) {
+		if slices.Contains(MeantToEnd[:], facts[0].Predicate) {
+			continue
+		}
 		add(ExpiredButActive, slices.DeleteFunc(facts, func(f fact.Fact) bool { return f.ValidUntil > s.At }))
 	}
 	for _, facts := range byPredicate(s.Candidates) {
