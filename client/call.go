@@ -38,16 +38,22 @@ type Answer struct {
 
 // Do sends a call and returns its 2xx answer, else an *Error or a wrapped error
 // of the transport. It repeats the call while the error may pass, as often as
-// the Client was told and not beyond ctx.
+// the Client was told and not beyond ctx. Of a write, a refusal for the moment that
+// comes after a request without an answer is told as a Timeout: its outcome is not known.
 func (c *Client) Do(ctx context.Context, call Call) (*Answer, error) {
 	if call.IdempotencyKey == "" && !isRead(call.Method) {
 		call.IdempotencyKey = NewIdempotencyKey()
 	}
-	wait := c.wait
+	wait, maybe := c.wait, false
 	for attempt := 1; ; attempt++ {
-		answer, err := c.attempt(ctx, call)
+		var sent sendings
+		answer, err := c.attempt(ctx, call, &sent)
 		if err == nil {
 			return answer, nil
+		}
+		if !isRead(call.Method) {
+			n := sent.n.Load()
+			maybe, err = maybe || mayBeDone(err, n), ofAll(err, maybe || n > 1)
 		}
 		if call.Once || attempt >= c.attempts || !mayPass(err) || ctx.Err() != nil {
 			return nil, err
@@ -85,13 +91,13 @@ func askedWait(err error) time.Duration {
 	return 0
 }
 
-func (c *Client) attempt(ctx context.Context, call Call) (*Answer, error) {
+func (c *Client) attempt(ctx context.Context, call Call, sent *sendings) (*Answer, error) {
 	if c.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	request, err := c.request(ctx, call)
+	request, err := c.request(sent.watch(ctx), call)
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,43 @@ func TestWriteIsRepeatedUnderOneKey(t *testing.T) {
 	}
 }
 
+// What the last request was told does not hide what an earlier one may have done,
+// whoever sent it again: the client, or net/http on a connection that broke.
+func TestWRT01ALostAnswerIsNotARefusal(t *testing.T) {
+	var writes atomic.Int32
+	handle := func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet:
+			io.WriteString(w, `{"ok":true}`)
+		case writes.Add(1) == 1:
+			panic(http.ErrAbortHandler) // it may be done, and the answer is lost
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			io.WriteString(w, `{"error":{"code":"NoLeader","message":"nothing was done"}}`)
+		}
+	}
+	for name, attempts := range map[string]int{"sent again by the client": 2, "sent again by net/http": 1} {
+		writes.Store(0)
+		c := serve(t, handle, client.WithRetry(attempts, time.Millisecond))
+		if attempts == 1 { // which does so on a connection that has been used
+			if _, err := c.Do(context.Background(), client.Call{Method: http.MethodGet, Path: "/api/health"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := c.Assert(context.Background(), client.Assert{Subject: "a", Predicate: "b"}, client.Write{})
+		if client.CodeOf(err) != fact.Timeout || client.StatusOf(err) != http.StatusGatewayTimeout || !strings.Contains(err.Error(), "NoLeader: nothing was done") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := writes.Load(); n != 2 {
+			t.Errorf("%s: it was sent %d times", name, n)
+		}
+		writes.Store(1) // from the start there is no leader: nothing is open
+		if _, err := c.Assert(context.Background(), client.Assert{Subject: "a", Predicate: "b"}, client.Write{}); client.CodeOf(err) != fact.NoLeader {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestRefusalIsNotRepeated(t *testing.T) {
 	var calls atomic.Int32
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
