@@ -12,6 +12,7 @@ APISECS ?= 240
 SCENARIO ?= mixed
 SEED     ?= 0
 MINUTES  ?= 1
+FROM     ?=
 NODES    ?= 3
 N        ?= 10
 
@@ -19,7 +20,7 @@ N        ?= 10
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint test-api bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds test-chaos-planted cluster clean tools
+.PHONY: help run build test lint test-api bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds chaos-upgrade lint-deploy test-chaos-planted cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +133,9 @@ chaos: ## attack a cluster for MINUTES by a seeded SCENARIO and write a report (
 
 chaos-seeds: ## attack with N seeds after one another, from SEED on, MINUTES each
 	$(GO) run ./chaos/run -scenario '$(SCENARIO)' -seed '$(SEED)' -seeds '$(N)' -minutes '$(MINUTES)' -nodes '$(NODES)'
+
+chaos-upgrade: ## attack while three nodes of the program of FROM (a commit or tag) are upgraded one by one, and one goes back
+	$(GO) run ./chaos/run -scenario upgrade -from '$(FROM)' -seed '$(SEED)' -minutes '$(MINUTES)'
 
 test-chaos-planted: ## build in bugs on purpose, one at a time, and see that chaos finds each
 	ABAGRAPH_CHAOS_PLANTED=all $(GO) test -count=1 -timeout 15m -v -run TestPlantedBugsAreFound ./chaos

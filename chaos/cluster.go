@@ -21,8 +21,8 @@ type Options struct {
 	Dir string
 	// Nodes is how many there are; a single one has no peer port.
 	Nodes int
-	// Args are further arguments of every `serve`.
-	Args []string
+	// Args are further arguments of every `serve`, and Env further variables.
+	Args, Env []string
 	// AdminKey turns auth on; the clients of this package then send it.
 	AdminKey string
 	// DiskBytes gives each node a disk of its own, of that size, that can lose

@@ -38,13 +38,14 @@ type Node struct {
 	run      *process
 	logStart int64 // where the present run's output begins
 	joins    bool  // it lost its disk, and asks the others ever since
+	binary   string
 }
 
 // pause is the time between two looks at something that is awaited.
 const pause = 20 * time.Millisecond
 
 func (c *Cluster) newNode(name string) (_ *Node, err error) {
-	n := &Node{Name: name, cluster: c}
+	n := &Node{Name: name, cluster: c, binary: c.options.Binary}
 	if n.bind, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -129,9 +130,10 @@ func (n *Node) Launch() error {
 	} else if n.rejoins() {
 		args = append(args, "--join", c.Nodes[1].peers.address())
 	}
-	command := exec.Command(c.options.Binary, append(args, c.options.Args...)...)
+	command := exec.Command(n.Program(), append(args, c.options.Args...)...)
 	command.Env = []string{"HOME=" + c.options.Dir, "PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=0",
 		"ABAGRAPH_CHAOS_CLOCK=" + n.clockFile()}
+	command.Env = append(command.Env, c.options.Env...)
 	if key := c.options.AdminKey; key != "" {
 		command.Env = append(command.Env, "ABAGRAPH_ADMIN_KEY="+key)
 	}
@@ -171,6 +173,20 @@ func (n *Node) process() *process {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.run
+}
+
+// Program is what the node runs from its next start on.
+func (n *Node) Program() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.binary
+}
+
+// SetProgram has the node run another program from its next start on.
+func (n *Node) SetProgram(binary string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.binary = binary
 }
 
 // Running reports whether the node's process lives.
@@ -216,7 +232,7 @@ func (n *Node) signal(s syscall.Signal) error {
 // Verify has the program look through the files of the node, which must not run: log,
 // store, indexes and digests.
 func (n *Node) Verify(ctx context.Context) error {
-	command := exec.CommandContext(ctx, n.cluster.options.Binary, "ops", "verify", n.Data())
+	command := exec.CommandContext(ctx, n.Program(), "ops", "verify", n.Data())
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("verify the files of %s: %w\n%s", n.Name, err, output)
 	}

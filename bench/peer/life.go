@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -11,8 +12,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// attempt bounds one try of what is tried again until it succeeds.
-const attempt = 100 * time.Millisecond
+// attempt bounds one try of what is tried again until it succeeds: short for a write,
+// which waits for a leader that is dead, and patient once a member listens.
+const (
+	attempt = 250 * time.Millisecond
+	patient = 2 * time.Second
+)
 
 // PutMany returns an operation that writes values in one transaction.
 func (e *Etcd) PutMany() func(ctx context.Context, keys, values []string) error {
@@ -48,7 +53,10 @@ func (e *Etcd) with(ctx context.Context, i int, limit time.Duration, ask func(co
 // until asks one member until it answers without an error.
 func (e *Etcd) until(ctx context.Context, i int, limit time.Duration, ask func(context.Context, *clientv3.Client) error) error {
 	for end := time.Now().Add(startTime); ; time.Sleep(5 * time.Millisecond) {
-		err := e.with(ctx, i, limit, ask)
+		err := e.listens(i)
+		if err == nil {
+			err = e.with(ctx, i, limit, ask)
+		}
 		switch {
 		case err == nil:
 			return nil
@@ -58,6 +66,15 @@ func (e *Etcd) until(ctx context.Context, i int, limit time.Duration, ask func(c
 			return fmt.Errorf("%s, within %s: %w", e.members[i].name, startTime, err)
 		}
 	}
+}
+
+// listens tells at once where nobody does; a client would wait for it.
+func (e *Etcd) listens(i int) error {
+	conn, err := net.DialTimeout("tcp", e.Endpoint(i), attempt)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 // Leader is the member that leads.
@@ -109,7 +126,7 @@ func (e *Etcd) Restart(ctx context.Context, i int) (err error) {
 	if e.processes[i], err = e.run(e.members[i]); err != nil {
 		return err
 	}
-	return e.until(ctx, i, attempt, func(ctx context.Context, c *clientv3.Client) error {
+	return e.until(ctx, i, patient, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.Get(ctx, "recovery")
 		return err
 	})
@@ -183,7 +200,7 @@ func (e *Etcd) Join(ctx context.Context, asked, i int) error {
 	if e.processes[i], err = e.run(*m); err != nil {
 		return err
 	}
-	err = e.until(ctx, asked, 10*attempt, func(ctx context.Context, c *clientv3.Client) error {
+	err = e.until(ctx, asked, patient, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MemberPromote(ctx, id)
 		return err
 	})

@@ -12,8 +12,8 @@ import (
 )
 
 const recoveryText = `Three nodes with %s facts, and three of etcd %s with as many values of %d bytes, one cluster after the other; medians of %d, where a step takes long of %d. The leader is killed (kill -9),
-and a write is sent to another node again and again until it is accepted. A hand-over is measured from the call until a write to another node is accepted. A follower is killed and started, until it answers with
-all that was committed; another is removed, emptied and started, until it is caught up and has its vote (etcd: as a learner, until it can be promoted). The backup (` + "`abagraph ops backup --rate 0`, `etcdctl snapshot save`" + `) is
+and a write is sent to another node again and again until it is accepted. A hand-over is measured from the call until a write to another node is accepted. A follower is killed and, after %s more were written, started, until it answers with
+all that was committed; another is removed, emptied and started, until it is caught up and has its vote (etcd: as a learner, until it can be promoted). The backup (` + "`abagraph ops backup` at its own rate of 32 MiB a second, `etcdctl snapshot save`" + `) is
 taken beside sixteen writers, whose rate is compared with that right before it. Restored (` + "`abagraph ops restore`, `etcdctl snapshot restore`" + `) is into an empty directory. The timings of the nodes are
 each program's own: an election after 500 ms, and of etcd after 1,000 ms.`
 
@@ -46,7 +46,7 @@ func recovery(ctx context.Context, env Env) (report.Section, error) {
 		return report.Section{}, err
 	}
 	s := report.Section{Title: "Recovery",
-		Text: fmt.Sprintf(recoveryText, thousands(float64(r.facts)), version, valueSize, r.often, r.seldom)}
+		Text: fmt.Sprintf(recoveryText, thousands(float64(r.facts)), version, valueSize, r.often, r.seldom, thousands(meanwhile))}
 	tellRecovery(&s, ours, theirs, version)
 	return s, nil
 }
@@ -137,6 +137,9 @@ func (r *recoveries) backedUp(ctx context.Context, l life, round int, all happen
 	}
 	return nil
 }
+
+// meanwhile is how many facts or values are written while a follower is down.
+const meanwhile = 5_000
 
 // slice is how long writers are watched at a time.
 const slice = 200 * time.Millisecond

@@ -13,6 +13,7 @@ import (
 // etcdLife is a cluster of etcd.
 type etcdLife struct {
 	cluster *peer.Etcd
+	next    *atomic.Int64
 }
 
 // theirs fills a cluster of etcd and measures it.
@@ -22,18 +23,18 @@ func (r *recoveries) theirs(ctx context.Context) (happened, string, error) {
 		return nil, "", err
 	}
 	defer cluster.Stop()
+	next := new(atomic.Int64)
 	name, began := "etcd "+cluster.Version, time.Now()
-	if err := fillEtcd(ctx, cluster, r.facts); err != nil {
+	if err := fillEtcd(ctx, cluster, next, r.facts); err != nil {
 		return nil, "", fmt.Errorf("filling etcd: %w", err)
 	}
 	r.env.progress("%s: %s values written in %s", name, thousands(float64(r.facts)), short(time.Since(began)))
-	all, err := r.measure(ctx, name, &etcdLife{cluster})
+	all, err := r.measure(ctx, name, &etcdLife{cluster, next})
 	return all, cluster.Version, err
 }
 
 // fillEtcd writes n values under new keys, a hundred in each transaction.
-func fillEtcd(ctx context.Context, cluster *peer.Etcd, n int) error {
-	var next atomic.Int64
+func fillEtcd(ctx context.Context, cluster *peer.Etcd, next *atomic.Int64, n int) error {
 	var ops []load.Op
 	for client := range 4 {
 		w := newWriter(client)
@@ -62,8 +63,8 @@ func (l *etcdLife) killed(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	l.cluster.Kill(leader)
 	began := time.Now()
+	l.cluster.Kill(leader)
 	if err := l.cluster.Accepts(ctx, other); err != nil {
 		return 0, err
 	}
@@ -92,6 +93,12 @@ func (l *etcdLife) restarted(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	l.cluster.Kill(other)
+	if err := l.cluster.Follow(ctx); err != nil {
+		return 0, err
+	}
+	if err := fillEtcd(ctx, l.cluster, l.next, meanwhile); err != nil {
+		return 0, err
+	}
 	began := time.Now()
 	err = l.cluster.Restart(ctx, other)
 	return time.Since(began), err

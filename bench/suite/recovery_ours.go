@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"abagraph/bench/load"
@@ -15,6 +16,7 @@ import (
 // ourLife is a cluster of abagraph.
 type ourLife struct {
 	server  string
+	next    *atomic.Uint64
 	cluster *node.Cluster
 }
 
@@ -34,7 +36,7 @@ func (r *recoveries) ours(ctx context.Context) (happened, error) {
 		return nil, err
 	}
 	r.env.progress("abagraph: %s facts written in %s", thousands(float64(r.facts)), short(time.Since(began)))
-	return r.measure(ctx, "abagraph", &ourLife{server: r.env.Server, cluster: cluster})
+	return r.measure(ctx, "abagraph", &ourLife{server: r.env.Server, next: &b.next, cluster: cluster})
 }
 
 // others are the addresses of all nodes but one.
@@ -74,10 +76,10 @@ func (l *ourLife) killed(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	began := time.Now()
 	if err := l.cluster.Kill(leader); err != nil {
 		return 0, err
 	}
-	began := time.Now()
 	if err := l.accepted(ctx, l.others(leader)[0]); err != nil {
 		return 0, err
 	}
@@ -113,6 +115,9 @@ func (l *ourLife) restarted(ctx context.Context) (time.Duration, error) {
 	}
 	follower := l.others(leader)[0]
 	if err := l.cluster.Kill(follower); err != nil {
+		return 0, err
+	}
+	if err := fill(ctx, leader, "Bench:m", l.next, meanwhile); err != nil {
 		return 0, err
 	}
 	return l.cluster.Restart(ctx, follower)
@@ -166,7 +171,7 @@ func (l *ourLife) backup(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	return command(ctx, nil, l.server, "ops", "backup", file, "--rate", "0", "--url", "http://"+leader)
+	return command(ctx, nil, l.server, "ops", "backup", file, "--url", "http://"+leader)
 }
 
 func (l *ourLife) restore(ctx context.Context, file, dir string) error {

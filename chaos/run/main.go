@@ -38,6 +38,7 @@ func main() {
 // wish is what the command line asks for.
 type wish struct {
 	scenario, out, tags string
+	from                string
 	seed                uint64
 	seeds, nodes        int
 	minutes             float64
@@ -49,6 +50,7 @@ func read(args []string) (w wish, err error) {
 	flags.StringVar(&w.scenario, "scenario", "mixed", "which attack: "+strings.Join(scenario.Names(), ", "))
 	flags.StringVar(&w.out, "out", "chaos-reports", "folder for the reports")
 	flags.StringVar(&w.tags, "tags", "", "build tags besides chaos, with commas between: bugs that are planted")
+	flags.StringVar(&w.from, "from", "", "commit or tag of the program that an upgrade begins with; empty = that of the newest released format, same = the present tree as another version")
 	flags.Uint64Var(&w.seed, "seed", 0, "seed of the plan and the workload; 0 = a new one")
 	flags.IntVar(&w.seeds, "seeds", 1, "how many seeds, from that one on")
 	flags.IntVar(&w.nodes, "nodes", 3, "how many nodes the cluster has")
@@ -62,6 +64,9 @@ func read(args []string) (w wish, err error) {
 	}
 	if !slices.Contains(scenario.Names(), w.scenario) {
 		return w, fmt.Errorf("there is no scenario %q: there are %s", w.scenario, strings.Join(scenario.Names(), ", "))
+	}
+	if w.scenario == scenario.Upgrade && w.nodes < 3 {
+		return w, errors.New("an upgrade under load needs three nodes")
 	}
 	if w.seed == 0 {
 		w.seed = 1 + rand.Uint64N(1_000_000)
@@ -91,14 +96,18 @@ func attack(ctx context.Context, args []string, out io.Writer) (broken bool, err
 	if err != nil {
 		return false, err
 	}
-	disks := chaos.CanMount()
-	if !disks {
+	former, err := formerOf(ctx, w, built, out)
+	if err != nil {
+		return false, err
+	}
+	disks := chaos.CanMount() && former == nil
+	if !disks && former == nil {
 		fmt.Fprintln(out, "without root and loop devices, faults of disks are left out")
 	}
 	for i := range w.seeds {
 		one := scenario.Config{
 			Scenario: w.scenario, Seed: w.seed + uint64(i), Length: time.Duration(w.minutes * float64(time.Minute)),
-			Size: w.nodes, Binary: binary, Clocks: true, Disks: disks, Say: func(line string) { fmt.Fprintln(out, line) },
+			Size: w.nodes, Binary: binary, Clocks: true, Disks: disks, Former: former, Say: func(line string) { fmt.Fprintln(out, line) },
 		}
 		one.Dir = filepath.Join(w.out, fmt.Sprintf("%s-%d-%d", one.Scenario, one.Seed, time.Now().UnixMilli()))
 		failed, err := single(ctx, one, out)
@@ -108,6 +117,18 @@ func attack(ctx context.Context, args []string, out io.Writer) (broken bool, err
 		broken = broken || failed
 	}
 	return broken, nil
+}
+
+// formerOf builds the program that an upgrade begins with.
+func formerOf(ctx context.Context, w wish, built string, out io.Writer) (*chaos.Former, error) {
+	if w.scenario != scenario.Upgrade {
+		return nil, nil
+	}
+	former, err := chaos.BuildFormer(ctx, built, w.from)
+	if err == nil {
+		fmt.Fprintln(out, "the nodes begin with", former.What)
+	}
+	return former, err
 }
 
 // single makes one attack. What it leaves behind is kept where it found something.

@@ -53,7 +53,18 @@ func (r *run) judge() {
 		}
 		r.violate("alarms", "in the output of a node: %s", alarm)
 	}
+	r.judgePrograms()
 	r.judgeFiles()
+}
+
+// judgePrograms: an upgrade has come to its end on every node.
+func (r *run) judgePrograms() {
+	for _, n := range r.Nodes {
+		if n.Program() != r.Binary {
+			r.violate("harness", "%s still runs the former program", n.Name)
+		}
+		r.check("programs", 1)
+	}
 }
 
 // still waits until nothing changes any more, not even by a sweep, and writes one fact

@@ -19,12 +19,22 @@ var sets = map[string][]string{
 	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-snapshot", "torn"},
 }
 
-// mixed is everything.
+// mixed is everything but Upgrade.
 const mixed = "mixed"
+
+// Upgrade is the scenario that begins with a former program on all nodes: one node after
+// the other is given the present one, one goes back in between, and other faults come
+// after each step.
+const Upgrade = "upgrade"
+
+var (
+	upgradeSteps  = []string{"upgrade", "upgrade-next", "back", "upgrade-rest"}
+	upgradeFaults = []string{"kill-leader", "kill-follower", "transfer", "freeze-leader", "isolate-leader", "snapshots", "lag"}
+)
 
 // Names are the scenarios that there are.
 func Names() []string {
-	names := []string{mixed}
+	names := []string{mixed, Upgrade}
 	for name := range sets {
 		names = append(names, name)
 	}
@@ -35,6 +45,9 @@ func Names() []string {
 func kindsOf(scenario string) ([]string, error) {
 	if kinds, known := sets[scenario]; known {
 		return kinds, nil
+	}
+	if scenario == Upgrade {
+		return upgradeFaults, nil
 	}
 	if scenario != mixed {
 		return nil, fmt.Errorf("there is no scenario %q: there are %s", scenario, strings.Join(Names(), ", "))
@@ -65,18 +78,25 @@ func plan(scenario string, seed uint64, length time.Duration) ([]episode, error)
 	}
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
 	var episodes []episode
-	var left []string
-	for total := time.Duration(0); total < length; {
+	var left, steps []string
+	if scenario == Upgrade {
+		steps = upgradeSteps
+	}
+	for total := time.Duration(0); total < length || len(steps) > 0; {
 		if len(left) == 0 {
 			left = slices.Clone(kinds)
 			r.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 		}
+		next := &left
+		if len(steps) > 0 && len(episodes)%2 == 0 {
+			next = &steps
+		}
 		e := episode{
-			Kind: left[0], Pick: r.Uint64(),
+			Kind: (*next)[0], Pick: r.Uint64(),
 			Hold:  time.Duration(500+r.IntN(4000)) * time.Millisecond,
 			Quiet: time.Duration(300+r.IntN(1500)) * time.Millisecond,
 		}
-		left = left[1:]
+		*next = (*next)[1:]
 		episodes = append(episodes, e)
 		total += e.Hold + e.Quiet
 	}

@@ -18,8 +18,9 @@ type Report struct {
 	Seed     uint64         `json:"seed"`
 	Length   time.Duration  `json:"length_ns"`
 	Took     time.Duration  `json:"took_ns"`
-	Again    string         `json:"again"`  // the command that makes this attack again
-	Judges   map[string]int `json:"judges"` // how much each judge has looked at
+	Again    string         `json:"again"`          // the command that makes this attack again
+	From     string         `json:"from,omitempty"` // what the nodes began with, in an upgrade
+	Judges   map[string]int `json:"judges"`         // how much each judge has looked at
 	// LeftOut are faults that this machine cannot make.
 	LeftOut    []string    `json:"left_out"`
 	Violations []Violation `json:"violations"`
@@ -59,6 +60,10 @@ func (r *run) report(episodes []episode) *Report {
 		Scenario: r.Scenario, Seed: r.Seed, Length: r.Length, Took: r.since(), Judges: r.checked,
 		Again:      fmt.Sprintf("make chaos SCENARIO=%s SEED=%d MINUTES=%s", r.Scenario, r.Seed, minutes),
 		Violations: r.violations, Moments: r.moments, Plan: episodes,
+	}
+	if r.Former != nil {
+		out.From = r.Former.What
+		out.Again = fmt.Sprintf("make chaos-upgrade FROM=%s SEED=%d MINUTES=%s", r.Former.Revision, r.Seed, minutes)
 	}
 	if r.Size != 3 {
 		out.Again += fmt.Sprintf(" NODES=%d", r.Size)

@@ -25,6 +25,8 @@ type Config struct {
 	// with chaos.TagClocks. Without, clocks are left alone.
 	Binary string
 	Clocks bool
+	// Former is the program that the nodes begin with in the scenario Upgrade.
+	Former *chaos.Former
 	// Disks gives each node a disk of its own, which only root can. Without, disks are
 	// left alone.
 	Disks bool
@@ -85,6 +87,9 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	if err := os.Mkdir(config.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the attack: %w", err)
 	}
+	if (config.Former != nil) != (config.Scenario == Upgrade) {
+		return nil, errors.New("a former program and the scenario upgrade belong together")
+	}
 	outside := ctx
 	ctx, cancel := context.WithTimeout(ctx, config.Length+limit)
 	defer cancel()
@@ -125,7 +130,12 @@ const (
 func (r *run) open() (err error) {
 	options := chaos.Options{
 		Binary: r.Binary, Dir: r.Dir, Nodes: r.Size, AdminKey: adminKey,
-		Args: []string{"--ttl-interval-secs", "1", "--snapshot-bytes", "262144", "--trailing-bytes", "65536", "--embedding", "off", "--disk-reserve-bytes", strconv.Itoa(diskReserve)},
+		// Variables, of which a former program ignores those that it does not know.
+		Env: []string{"ABAGRAPH_TTL_INTERVAL_SECS=1", "ABAGRAPH_SNAPSHOT_BYTES=262144", "ABAGRAPH_TRAILING_BYTES=65536",
+			"ABAGRAPH_EMBEDDING=off", "ABAGRAPH_DISK_RESERVE_BYTES=" + strconv.Itoa(diskReserve)},
+	}
+	if r.Former != nil {
+		options.Binary = r.Former.Binary
 	}
 	if r.Disks {
 		options.DiskBytes = diskBytes
