@@ -11,9 +11,9 @@ import (
 const maxHotRows = 64
 
 // hotLines keeps the active rows of timelines that were written or read lately,
-// as of the newest tx. It spares a write the look into the store for what it
-// might conflict with, and a live read of one subject and predicate the store
-// altogether. It is a cache: nothing is lost when an entry goes.
+// as of the newest tx, and those of whole subjects that were read. It spares a write
+// the look into the store for what it might conflict with, and a live read of one
+// subject the store altogether. It is a cache: nothing is lost when an entry goes.
 //
 // An entry is only ever valid for the machine's present state. Apply replaces
 // what it changes while it holds the machine's lock, so that a reader who holds
@@ -45,8 +45,18 @@ type hotLine struct {
 	// are known where bucketed is set.
 	buckets  uint16
 	bucketed bool
-	bytes    int64
+	// forgotten marks an entry that says nothing any more and keeps its place in
+	// the ring until the hand comes by, so that nobody has to look for it there.
+	forgotten bool
+	bytes     int64
 }
+
+// whole is the key of the active rows of a whole subject, whatever their predicate:
+// of a timeline without one, since facts have one.
+func (k lineKey) whole() lineKey { return lineKey{space: k.space, subject: k.subject} }
+
+// overhead is about what an entry takes besides its rows.
+func (k lineKey) overhead() int64 { return 256 + int64(len(k.subject)+len(k.predicate)) }
 
 func newHotLines(most int64) *hotLines {
 	h := &hotLines{seed: maphash.MakeSeed()}
@@ -66,11 +76,14 @@ func (h *hotLines) get(k lineKey) (*hotLine, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	e, ok := s.lines[k]
-	return e, ok
+	if !ok || e.forgotten {
+		return nil, false
+	}
+	return e, true
 }
 
 func (h *hotLines) put(k lineKey, e *hotLine) {
-	e.bytes = 256 + int64(len(k.subject)+len(k.predicate))
+	e.bytes = k.overhead()
 	for i := range e.active {
 		f := &e.active[i]
 		e.bytes += 384 + int64(len(f.Object.Text)+len(f.Properties))
@@ -105,23 +118,18 @@ func (s *hotShard) evict() {
 	}
 }
 
-func (h *hotLines) drop(k lineKey) {
+// forget takes back what an entry says.
+func (h *hotLines) forget(k lineKey) {
 	s := h.shard(k)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.lines[k]
-	if !ok {
+	if !ok || e.forgotten {
 		return
 	}
-	s.bytes -= e.bytes
-	delete(s.lines, k)
-	for i := range s.ring {
-		if s.ring[i] == k {
-			s.ring[i] = s.ring[len(s.ring)-1]
-			s.ring = s.ring[:len(s.ring)-1]
-			return
-		}
-	}
+	left := &hotLine{forgotten: true, bytes: k.overhead()}
+	s.bytes += left.bytes - e.bytes
+	s.lines[k] = left
 }
 
 func (h *hotLines) clear() {
@@ -134,11 +142,14 @@ func (h *hotLines) clear() {
 	}
 }
 
-// warm brings the timelines that this call changed up to date.
+// warm brings the timelines that this call changed up to date, and forgets the
+// subjects of which it changed anything.
 func (l *ledger) warm() {
 	seen := make(map[*line]bool, len(l.order))
 	for _, r := range l.order {
-		t := l.lines[r.lineKey()]
+		k := r.lineKey()
+		l.m.hot.forget(k.whole())
+		t := l.lines[k]
 		if t == nil || seen[t] {
 			continue
 		}
@@ -146,7 +157,7 @@ func (l *ledger) warm() {
 		if e := t.after(l); e != nil {
 			l.m.hot.put(t.key, e)
 		} else {
-			l.m.hot.drop(t.key)
+			l.m.hot.forget(t.key)
 		}
 	}
 }

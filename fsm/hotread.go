@@ -10,12 +10,15 @@ import (
 
 // hot answers what holds at an instant in one timeline, as it is known now: the
 // active rows come from memory, the superseded ones from the few buckets in
-// which any lie. It answers false where the read is of another kind, or the
-// timeline is too long to be kept.
+// which any lie. Of a whole subject it answers active rows only. It answers false
+// where the read is of another kind, or there are too many rows to be kept.
 func (r *reading) hot() (bool, error) {
 	q, sel := r.sel.q, r.sel
-	served := fact.StatusSet(0).With(fact.Active).With(fact.Superseded)
-	if q.Predicate == "" || sel.past || !sel.stabs() || sel.statuses&^served != 0 {
+	served := fact.StatusSet(0).With(fact.Active)
+	if q.Predicate != "" {
+		served = served.With(fact.Superseded)
+	}
+	if sel.past || !sel.stabs() || sel.statuses&^served != 0 {
 		return false, nil
 	}
 	k := lineKey{r.space, q.Subject, q.Predicate}
@@ -109,8 +112,10 @@ func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
 	} else if err := v.activeRows(k, e); err != nil {
 		return nil, err
 	}
-	if err := v.supersededBuckets(k, e); err != nil {
-		return nil, err
+	if k.predicate != "" {
+		if err := v.supersededBuckets(k, e); err != nil {
+			return nil, err
+		}
 	}
 	v.m.mu.RLock()
 	defer v.m.mu.RUnlock()
@@ -124,7 +129,10 @@ func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
 }
 
 func (v *View) activeRows(k lineKey, e *hotLine) error {
-	prefix := k.space.line(k.subject, k.predicate, fact.Active)
+	prefix := k.space.class(k.subject, fact.Active)
+	if k.predicate != "" {
+		prefix = k.space.line(k.subject, k.predicate, fact.Active)
+	}
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
 	if err != nil {
 		return storageError("open an iterator", err)

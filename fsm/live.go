@@ -2,11 +2,11 @@ package fsm
 
 import "abagraph/fact"
 
-// Live answers a live read of one subject and predicate, and tells where the
-// machine stood, if the timeline is hot; ok is false where it is not, or the
+// Live answers a live read of one subject, or of one of its predicates, and tells
+// where the machine stood, if its rows are hot; ok is false where it is not, or the
 // query is of another kind, and a View must be asked. It touches no storage.
 func (m *Machine) Live(q *fact.Query) (page *fact.Page, at fact.Position, ok bool) {
-	if q.Scope.All || q.Scope.Branch != fact.MainBranch || q.Subject == "" || q.Predicate == "" || q.StatusGiven || q.IncludeRetracted ||
+	if q.Scope.All || q.Scope.Branch != fact.MainBranch || q.Subject == "" || q.StatusGiven || q.IncludeRetracted ||
 		q.TxGtGiven || q.At.Past() || q.At.AsOf.Given() {
 		return nil, fact.Position{}, false
 	}

@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"abagraph/fact"
@@ -13,33 +14,60 @@ import (
 func TestLiveAnswersAsAView(t *testing.T) {
 	r := model.NewRandom(77)
 	n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
-	answered := 0
+	answered, whole := 0, 0
 	for range 400 {
 		n.step(r.Step())
-		q := r.Query()
-		page, at, ok := n.m.Live(q)
-		if !ok {
-			q = &fact.Query{Scope: fact.Scope{Tenant: "ta", Branch: fact.MainBranch}, Subject: "Person:a", Predicate: "works_at", At: fact.Present(n.m.Position().RecordedAt)}
-			if page, at, ok = n.m.Live(q); !ok {
+		random, line := r.Query(), &fact.Query{Scope: fact.Scope{Tenant: "ta", Branch: fact.MainBranch}, Subject: "Person:a", Predicate: "works_at"}
+		subject := *line
+		subject.Predicate = ""
+		for _, q := range []*fact.Query{random, line, &subject} {
+			if q != random {
+				q.At = fact.Present(n.m.Position().RecordedAt)
+			}
+			page, at, ok := n.m.Live(q)
+			want := viewed(t, n.m, q) // which also makes a subject known for the next round
+			if q != random {
+				same(t, "facts by view", want, stored(t, n.m, q))
+			}
+			if !ok {
 				continue
 			}
+			answered++
+			if q.Predicate == "" {
+				whole++
+			}
+			if at != n.m.Position() {
+				t.Fatalf("it was read at %+v; the machine stands at %+v", at, n.m.Position())
+			}
+			same(t, "live facts", page.Facts, want)
+			again, _, _ := n.m.Live(q)
+			same(t, "live facts, read again", again.Facts, want)
 		}
-		answered++
-		if at != n.m.Position() {
-			t.Fatalf("it was read at %+v; the machine stands at %+v", at, n.m.Position())
-		}
-		v, err := n.m.View()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := v.Facts(context.Background(), q)
-		v.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, "live facts", page.Facts, want.Facts)
 	}
-	if answered < 100 {
-		t.Fatalf("only %d of 400 reads found a hot timeline", answered)
+	if answered < 300 || whole < 50 {
+		t.Fatalf("of 1,200 reads %d were answered from memory, %d of them of whole subjects", answered, whole)
 	}
+}
+
+func viewed(t *testing.T, m *fsm.Machine, q *fact.Query) []fact.Fact {
+	t.Helper()
+	v, err := m.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	page, err := v.Facts(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Facts
+}
+
+// stored is what a live read answers, without anything that is kept in memory: the
+// active facts, of those the ones that hold (C-20).
+func stored(t *testing.T, m *fsm.Machine, q *fact.Query) []fact.Fact {
+	t.Helper()
+	all := *q
+	all.StatusGiven, all.Statuses, all.Limit = true, fact.StatusSet(0).With(fact.Active), fact.MaxLimit
+	return slices.DeleteFunc(viewed(t, m, &all), func(f fact.Fact) bool { return !f.Holds(q.At.Now) })
 }
