@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -59,14 +58,8 @@ func (c *Client) Tenant(ctx context.Context, id string) (*Tenant, error) {
 func (c *Client) DeleteTenant(ctx context.Context, id, approval string) error {
 	query := make(url.Values)
 	set(query, "approval", approval)
-	answer, err := c.Do(ctx, Call{Method: http.MethodDelete, Path: tenantPath(id), Query: query})
-	if err != nil {
-		return err
-	}
-	if pending := PendingIn(answer); pending != nil {
-		return pending
-	}
-	return nil
+	_, err := c.into(ctx, Call{Method: http.MethodDelete, Path: tenantPath(id), Query: query}, &struct{}{})
+	return err
 }
 
 // Key is an API key of a tenant, without the key itself.
@@ -146,18 +139,9 @@ func (c *Client) PurgePreview(ctx context.Context, p PurgeTarget) (uint64, error
 func (c *Client) Purge(ctx context.Context, p PurgeTarget) (uint64, error) {
 	query := p.Values()
 	query.Set("confirm", "1")
-	answer, err := c.Do(ctx, Call{Method: http.MethodPost, Path: PurgePath, Query: query})
-	if err != nil {
-		return 0, err
-	}
-	if pending := PendingIn(answer); pending != nil {
-		return 0, pending
-	}
 	var done Purged
-	if err := json.Unmarshal(answer.Body, &done); err != nil {
-		return 0, fmt.Errorf("read the answer to a purge: %w", err)
-	}
-	return done.Deleted, nil
+	_, err := c.into(ctx, Call{Method: http.MethodPost, Path: PurgePath, Query: query}, &done)
+	return done.Deleted, err
 }
 
 func (c *Client) post(ctx context.Context, path string, body, to any) error {

@@ -167,11 +167,15 @@ func readBounded(r io.Reader, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// into sends a call and decodes its answer.
+// into sends a call and decodes its answer; *Pending is the error of one that waits
+// for somebody else.
 func (c *Client) into(ctx context.Context, call Call, to any) (Meta, error) {
 	answer, err := c.Do(ctx, call)
 	if err != nil {
 		return Meta{}, err
+	}
+	if pending := PendingIn(answer); pending != nil {
+		return answer.Meta, pending
 	}
 	if err := json.Unmarshal(answer.Body, to); err != nil {
 		return Meta{}, fmt.Errorf("read the answer to %s %s: %w", call.Method, call.Path, err)

@@ -12,7 +12,18 @@ type Policy struct {
 	Active  bool         `json:"active"` // there is a rule, so that what none grants is denied
 	Rules   []PolicyRule `json:"rules"`
 	Roles   []ActsAs     `json:"roles"`
-	Hints   []string     `json:"warnings"`
+	// Requires says what needs another agent's approval.
+	Requires []Requirement `json:"requires"`
+	Hints    []string      `json:"warnings"`
+}
+
+// Requirement is what a permission needs besides being granted.
+type Requirement struct {
+	Permission string   `json:"permission"`
+	Approval   string   `json:"approval,omitempty"` // maker-checker
+	Branches   []string `json:"branches,omitempty"` // none = any
+	Broken     *string  `json:"broken,omitempty"`
+	FactID     string   `json:"fact_id,omitempty"`
 }
 
 // PolicyRule is one fact of a policy.
@@ -46,6 +57,8 @@ type PolicyDocument struct {
 	Version string         `json:"version"`
 	Rules   []DocumentRule `json:"rules"`
 	Roles   []ActsAs       `json:"roles,omitempty"`
+	// Requires holds requirements without Broken and FactID.
+	Requires []Requirement `json:"requires,omitempty"`
 }
 
 // DocumentRule is one rule of a document: just one of Role and Agent is set.
@@ -80,14 +93,15 @@ type PolicyQuestion struct {
 
 // PolicyAnswer is how a policy decides, and the rule that does.
 type PolicyAnswer struct {
-	Allowed    bool        `json:"allowed"`
-	Why        string      `json:"why"` // granted, denied, no_rule, no_policy or key_role
-	Rule       *PolicyRule `json:"rule"`
-	Permission string      `json:"permission"`
-	Agent      *string     `json:"agent"`
-	KeyRole    *string     `json:"key_role"`
-	Roles      []string    `json:"roles"`
-	Version    *string     `json:"version"`
+	Allowed    bool         `json:"allowed"`
+	Why        string       `json:"why"` // granted, denied, no_rule, no_policy or key_role
+	Rule       *PolicyRule  `json:"rule"`
+	Permission string       `json:"permission"`
+	Agent      *string      `json:"agent"`
+	KeyRole    *string      `json:"key_role"`
+	Roles      []string     `json:"roles"`
+	Version    *string      `json:"version"`
+	Requires   *Requirement `json:"requires"`
 }
 
 // SecretRef is where a secret is kept.

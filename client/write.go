@@ -121,12 +121,15 @@ type Write struct {
 	// IdempotencyKey names this write for its repetitions (C-31); "" = the
 	// client makes one.
 	IdempotencyKey string
+	// Approval is the id that another was told, where a change of a branch takes two.
+	Approval string
 }
 
 func (w Write) call(method, path string, body []byte) Call {
 	v := make(url.Values)
 	set(v, "branch", w.Branch)
 	set(v, "tenant", w.Tenant)
+	set(v, "approval", w.Approval)
 	return Call{Method: method, Path: path, Query: v, Body: body, IdempotencyKey: w.IdempotencyKey}
 }
 

@@ -13,16 +13,26 @@ const (
 	PolicyAgent      = "Agent:"
 	PolicyPermission = "Permission:"
 	PolicyCurrent    = "Policy:current"
+	// PolicyApproval is what a permission may require: a second agent that says yes.
+	PolicyApproval     = PolicyApprovalKind + "maker-checker"
+	PolicyApprovalKind = "Approval:"
 )
 
 // The predicates of a policy: a role or an agent grants or denies a permission, an
-// agent acts as a role, and the policy has a version.
+// agent acts as a role, a permission requires an approval, and the policy has a
+// version.
 const (
-	PolicyGrants  = "grants"
-	PolicyDenies  = "denies"
-	PolicyActsAs  = "acts_as"
-	PolicyVersion = "version"
+	PolicyGrants   = "grants"
+	PolicyDenies   = "denies"
+	PolicyActsAs   = "acts_as"
+	PolicyRequires = "requires"
+	PolicyVersion  = "version"
 )
+
+// PolicyPredicates are all predicates of a policy.
+func PolicyPredicates() []string {
+	return []string{PolicyGrants, PolicyDenies, PolicyActsAs, PolicyRequires, PolicyVersion}
+}
 
 // IsPolicy reports whether facts of a subject and predicate are part of a policy.
 func IsPolicy(subject, predicate string) bool {
@@ -31,6 +41,8 @@ func IsPolicy(subject, predicate string) bool {
 		return strings.HasPrefix(subject, PolicyRole) || strings.HasPrefix(subject, PolicyAgent)
 	case PolicyActsAs:
 		return strings.HasPrefix(subject, PolicyAgent)
+	case PolicyRequires:
+		return strings.HasPrefix(subject, PolicyPermission)
 	case PolicyVersion:
 		return subject == PolicyCurrent
 	}

@@ -12,8 +12,13 @@ import (
 // approved returns the options of a write without a body that may need the other
 // admin key. Who approves says who it is anew: a cookie does not.
 func (c *call) approved() (memory.WriteOptions, error) {
+	return c.withApproval(c.bare)
+}
+
+// withApproval returns the options of a write that may need a second key.
+func (c *call) withApproval(options func() (memory.WriteOptions, error)) (memory.WriteOptions, error) {
 	approval, given := c.query.text("approval")
-	o, err := c.bare()
+	o, err := options()
 	if err != nil {
 		return o, err
 	}
@@ -27,7 +32,7 @@ func (c *call) approved() (memory.WriteOptions, error) {
 	return o, nil
 }
 
-// waits answers a request that waits for the other admin key: 202, with what to
+// waits answers a request that waits for somebody else: 202, with what to
 // send.
 func (c *call) waits(err error) error {
 	var p *memory.PendingApproval
@@ -48,7 +53,7 @@ func appendApproval(b []byte, p *memory.PendingApproval) []byte {
 
 // listApprovals is GET /api/admin/approvals.
 func (s *Server) listApprovals(c *call) error {
-	if err := c.operator(); err != nil {
+	if err := c.query.done(); err != nil {
 		return err
 	}
 	list, err := s.config.Memory.Approvals(c.r.Context(), c.caller)

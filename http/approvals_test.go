@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -45,7 +46,20 @@ func TestTwoAdministrators(t *testing.T) {
 	there(1)
 	second.post(purge+"&approval="+id, "").status(http.StatusOK)
 	there(0)
-	second.post(purge+"&approval="+id, "").fails(http.StatusNotFound, "NotFound")
+	// A repetition is told what came of it, and erases nothing more.
+	acme.assert("Person:canary", "likes", `"coffee"`)
+	if got := second.post(purge+"&approval="+id, "").status(http.StatusOK).object(); fmt.Sprint(got["deleted"]) != "1" {
+		t.Errorf("the repetition is told %v", got)
+	}
+	there(1)
+	second.post("/api/admin/purge?tenant=acme&subject=Person:other&confirm=1&approval="+id, "").fails(http.StatusConflict, "Conflict")
+	r.post(purge+"&approval="+id, "").fails(http.StatusNotFound, "NotFound")
+	if got := second.get("/api/admin/approvals").Body; got != `{"approvals":[]}` {
+		t.Errorf("what was used waits: %s", got)
+	}
+	if again := ask(r); again == id || ask(r) != again {
+		t.Error("who asks twice for the same has two approvals")
+	}
 
 	// It ends by itself, and the other way round it works as well.
 	id = ask(second)
@@ -58,6 +72,30 @@ func TestTwoAdministrators(t *testing.T) {
 	if got := column(r.records("/api/audit?action=purge"), "actor"); got != `"admin-2"` {
 		t.Errorf("the trail names %s", got)
 	}
+}
+
+// TestPolicyTakesTwoAdministrators: a tenant's policy is changed by both, whole, and no
+// other way; the tenant's own admin is not held up.
+func TestPolicyTakesTwoAdministrators(t *testing.T) {
+	r := startWith(t, memory.Options{AdminKey: "first-admin-key", SecondAdminKey: "second-admin-key"})
+	second := r.as("second-admin-key")
+	acme := r.tenantOf("acme", "admin")
+	policy := func(version string) string {
+		return `{"version":"` + version + `","rules":[{"role":"admin","permissions":["*"]}]}`
+	}
+	asked := r.do(http.MethodPut, "/api/policy?tenant=acme", policy("v1")).status(http.StatusAccepted).object()
+	id := asked["approval"].(map[string]any)["id"].(string)
+	second.do(http.MethodPut, "/api/policy?tenant=acme&approval="+id, policy("v2")).fails(http.StatusConflict, "Conflict")
+	r.post("/api/facts?tenant=acme", `{"subject":"Role:admin","predicate":"grants","object":"Permission:*","policy":"coexist"}`).fails(http.StatusForbidden, "Forbidden")
+	if got := acme.get("/api/policy").object(); got["active"] != false {
+		t.Errorf("the policy is %v", got)
+	}
+	for range 2 {
+		second.do(http.MethodPut, "/api/policy?tenant=acme&approval="+id, policy("v1")).status(http.StatusOK)
+	}
+	rule := acme.get("/api/policy").object()["rules"].([]any)[0].(map[string]any)["fact_id"].(string)
+	r.delete("/api/facts/"+rule+"?tenant=acme").fails(http.StatusForbidden, "Forbidden")
+	acme.do(http.MethodPut, "/api/policy", policy("v2")).status(http.StatusOK)
 }
 
 // TestOneAdministrator: without a second key nothing waits, and an approval means

@@ -25,7 +25,7 @@ func (s *Server) createBranch(c *call) error {
 	if err := f.Done(); err != nil {
 		return err
 	}
-	o, err := c.writeOptions()
+	o, err := c.withApproval(c.writeOptions)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *Server) createBranch(c *call) error {
 		c.wrote(result)
 	}
 	if err != nil {
-		return err
+		return c.waits(err)
 	}
 	s.config.Logger.Info("abagraph.branch.create", "tx", result.Tx)
 	out := appendBranch(append(c.begin(), '{'), &result.Branching.Branch)
@@ -170,7 +170,7 @@ func (s *Server) promoteBranch(c *call) error {
 			return err
 		}
 	}
-	o, err := c.writeOptions()
+	o, err := c.withApproval(c.writeOptions)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (s *Server) promoteBranch(c *call) error {
 		c.wrote(result)
 	}
 	if err != nil {
-		return err
+		return c.waits(err)
 	}
 	done := result.Branching
 	c.trace.Int("promoted", done.Promoted)
@@ -249,7 +249,7 @@ func (s *Server) discardBranch(c *call) error {
 			return err
 		}
 	}
-	o, err := c.writeOptions()
+	o, err := c.withApproval(c.writeOptions)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (s *Server) discardBranch(c *call) error {
 		c.wrote(result)
 	}
 	if err != nil {
-		return err
+		return c.waits(err)
 	}
 	done := result.Branching
 	c.trace.Int("discarded", done.Discarded)

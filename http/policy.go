@@ -33,6 +33,10 @@ func (s *Server) getPolicy(c *call) error {
 		b = jsonx.AppendString(append(b, `,"role":`...), strings.TrimPrefix(r.Role, fact.PolicyRole))
 		b = append(jsonx.AppendID(append(b, `,"fact_id":`...), r.ID), '}')
 	}
+	b = append(b, `],"requires":[`...)
+	for i := range set.Requires {
+		b = appendRequirement(comma(b, i), &set.Requires[i])
+	}
 	return c.finish(http.StatusOK, append(c.warnField(append(b, ']')), '}'))
 }
 
@@ -61,6 +65,24 @@ func appendRule(b []byte, r *rules.Rule) []byte {
 	return append(appendCount(jsonx.AppendID(b, r.ID), "tx", r.Tx), '}')
 }
 
+// appendRequirement appends what a permission needs besides being granted; null where
+// that is nothing.
+func appendRequirement(b []byte, r *rules.Requirement) []byte {
+	if r == nil {
+		return append(b, "null"...)
+	}
+	b = jsonx.AppendString(append(b, `{"permission":`...), r.Permission)
+	b = append(b, `,"approval":"maker-checker","branches":`...)
+	b = jsonx.AppendStrings(b, r.Branches)
+	b = appendKnown(append(b, `,"broken":`...), r.Broken)
+	b = appendOptional(append(b, `,"source":`...), r.Source)
+	b = append(b, `,"fact_id":`...)
+	if r.ID.IsZero() {
+		return append(b, `null,"tx":null}`...)
+	}
+	return append(appendCount(jsonx.AppendID(b, r.ID), "tx", r.Tx), '}')
+}
+
 // putPolicy is PUT /api/policy: a whole new version, in one tx.
 func (s *Server) putPolicy(c *call) error {
 	if err := c.caller.Require(fact.RoleAdmin); err != nil {
@@ -75,7 +97,7 @@ func (s *Server) putPolicy(c *call) error {
 		return err
 	}
 	dryRun, _ := c.query.flag("dry_run")
-	o, err := c.writeOptions()
+	o, err := c.withApproval(c.writeOptions)
 	if err != nil {
 		return err
 	}
@@ -84,7 +106,7 @@ func (s *Server) putPolicy(c *call) error {
 		c.wrote(result)
 	}
 	if err != nil {
-		return err
+		return c.waits(err)
 	}
 	b := jsonx.AppendString(append(c.begin(), `{"version":`...), done.Version)
 	b = appendCount(b, "tx", result.Tx)
@@ -124,6 +146,7 @@ func (s *Server) simulatePolicy(c *call) error {
 	b = appendKnown(append(b, `,"key_role":`...), answer.KeyRole)
 	b = jsonx.AppendStrings(append(b, `,"roles":`...), answer.Roles)
 	b = appendKnown(append(b, `,"version":`...), answer.Version)
+	b = appendRequirement(append(b, `,"requires":`...), answer.Requires)
 	return c.finish(http.StatusOK, append(b, '}'))
 }
 

@@ -13,19 +13,21 @@ import (
 	"abagraph/memory/mask"
 )
 
-// With two admin keys, what destroys data needs both: one asks, the other sends
-// the same request with the approval's id. What was asked is kept as a hash only,
-// so that a purge leaves no word of what it erased (C-56). An approval is a
-// transient fact of the ownerless scope: it is used once, and ends by itself.
+// Some actions need two: what destroys data both admin keys, where there are two, and
+// on branches whatever a tenant's policy says. One asks, another sends the same request
+// with the approval's id. What was asked is kept as a hash only, so that a purge leaves
+// no word of what it erased (C-56). An approval is a transient fact of the ownerless
+// scope: it lets one action through, answers repetitions of it alike, and ends by itself.
 
 const (
 	approvalKind      = "Approval:"
 	approvalPredicate = "approves"
+	approvalUsed      = " used"
 	// ApprovalTime is how long an approval waits.
 	ApprovalTime = time.Hour
 )
 
-// PendingApproval is the error of a request that waits for the other admin key.
+// PendingApproval is the error of a request that waits for somebody else.
 type PendingApproval struct {
 	ID        string
 	Action    string
@@ -34,37 +36,67 @@ type PendingApproval struct {
 }
 
 func (p *PendingApproval) Error() string {
-	return "this needs the other admin key: send the same request with approval=" + p.ID
+	other := "the other admin key"
+	if p.tenant() != "" {
+		other = "the approval of another agent"
+	}
+	return "this needs " + other + ": send the same request with approval=" + p.ID
+}
+
+// tenant is whose key asked; "" for an administrator of the server.
+func (p *PendingApproval) tenant() string {
+	tenant, _, found := strings.Cut(p.By, "/")
+	if !found {
+		return ""
+	}
+	return tenant
 }
 
 // approve lets an action through that both admins have asked for, and keeps it
 // waiting the first time. what names all that the action depends on.
-func (s *Service) approve(ctx context.Context, c Caller, o WriteOptions, action, what string) error {
+func (s *Service) approve(ctx context.Context, c Caller, o *WriteOptions, action, what string) error {
 	if !s.twoAdmins {
-		if o.Approval != "" {
-			return fact.Invalid("approval", "is not needed here: there is one admin key only")
-		}
+		return needless(o, "there is one admin key only")
+	}
+	return s.takesTwo(ctx, c, o, action, what)
+}
+
+// needless refuses an approval that nothing asks for.
+func needless(o *WriteOptions, why string) error {
+	if o.Approval == "" {
 		return nil
 	}
-	if o.Approval == "" {
-		return s.ask(ctx, c, action, what)
-	}
+	return fact.Invalid("approval", "is not needed here: "+why)
+}
+
+// takesTwo lets an action through that another has asked for. Once it was let through
+// it is written under a key of its own, so that a repetition is told what came of it,
+// and does what a crash has kept from being done.
+func (s *Service) takesTwo(ctx context.Context, c Caller, o *WriteOptions, action, what string) error {
 	list, err := s.approvals(ctx, c)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(p approval) bool { return p.ID == o.Approval })
+	if o.Approval == "" {
+		return s.ask(ctx, c, list, action, what)
+	}
+	i := slices.IndexFunc(list, func(p approval) bool { return p.ID == o.Approval && (!p.used || p.By == c.Actor) })
 	if i < 0 {
 		return &fact.Error{Code: fact.NotFound, Message: "no approval waits: " + shorten(o.Approval)}
 	}
-	switch p := list[i]; {
-	case p.By == c.Actor:
-		return fact.Errorf(fact.Forbidden, "who asked cannot approve: this needs the other admin key")
-	case p.hash != approvalHash(p.ID, action, what):
+	p, hash := &list[i], approvalHash(o.Approval, action, what)
+	switch {
+	case !p.used && p.By == c.Actor:
+		return fact.Errorf(fact.Forbidden, "who asked cannot approve: %s", p.Error())
+	case p.hash != hash:
 		return fact.Errorf(fact.Conflict, "the approval is for another request")
-	default:
-		return s.useApproval(ctx, c, p)
+	case !p.used:
+		if err := s.useApproval(ctx, c, p); err != nil {
+			return err
+		}
 	}
+	o.Idem = &fact.Idempotency{Key: p.ID, Method: "APPROVED", Path: action, Hash: sha256.Sum256([]byte(hash))}
+	return nil
 }
 
 func approvalHash(id, action, what string) string {
@@ -72,25 +104,37 @@ func approvalHash(id, action, what string) string {
 	return action + " " + hex.EncodeToString(sum[:])
 }
 
-// ask keeps what was asked for, and answers that it waits.
-func (s *Service) ask(ctx context.Context, c Caller, action, what string) error {
+// ask keeps what was asked for, and answers that it waits. Who asks again for the same
+// is told of the same approval.
+func (s *Service) ask(ctx context.Context, c Caller, waiting []approval, action, what string) error {
+	for i := range waiting {
+		p := &waiting[i]
+		if !p.used && p.By == c.Actor && p.hash == approvalHash(p.ID, action, what) {
+			return &p.PendingApproval
+		}
+	}
 	p := &PendingApproval{ID: s.newID().String(), Action: action, By: c.Actor, ExpiresAt: s.instant() + fact.Instant(ApprovalTime.Milliseconds())}
-	source := c.Actor
-	w := &fact.Write{Asserts: []fact.Assert{{
-		Subject: approvalKind + p.ID, Predicate: approvalPredicate, Object: fact.TextObject(approvalHash(p.ID, action, what)),
-		ValidFrom: fact.NoInstant, ValidUntil: p.ExpiresAt, KnownAt: fact.NoInstant, Confidence: 1, Source: &source, Transient: true,
-	}}}
+	w := &fact.Write{Asserts: []fact.Assert{approvalFact(p, c.Actor, approvalHash(p.ID, action, what))}}
 	if _, err := s.Transact(ctx, ownerless(c), WriteOptions{Mask: mask.Off, own: true}, w, nil); err != nil {
 		return fmt.Errorf("ask for an approval: %w", err)
 	}
 	return p
 }
 
-// useApproval takes an approval out, so that it lets one action through.
-func (s *Service) useApproval(ctx context.Context, c Caller, p approval) error {
+// approvalFact states that someone has asked for something, or has approved it.
+func approvalFact(p *PendingApproval, by, object string) fact.Assert {
+	return fact.Assert{
+		Subject: approvalKind + p.ID, Predicate: approvalPredicate, Object: fact.TextObject(object), Source: &by, Transient: true,
+		ValidFrom: fact.NoInstant, ValidUntil: p.ExpiresAt, KnownAt: fact.NoInstant, Confidence: 1,
+	}
+}
+
+// useApproval marks an approval as used by who approves, so that it lets one action
+// through.
+func (s *Service) useApproval(ctx context.Context, c Caller, p *approval) error {
 	w := &fact.Write{
-		Guards:   []fact.Guard{{Subject: approvalKind + p.ID, Predicate: approvalPredicate, Kind: fact.GuardExpect, Object: fact.TextObject(p.hash)}},
-		Retracts: []fact.Retract{{ID: p.fact, KnownAt: fact.NoInstant}},
+		Guards:  []fact.Guard{{Subject: approvalKind + p.ID, Predicate: approvalPredicate, Kind: fact.GuardExpect, Object: fact.TextObject(p.hash)}},
+		Asserts: []fact.Assert{approvalFact(&p.PendingApproval, c.Actor, p.hash+approvalUsed)},
 	}
 	_, err := s.Transact(ctx, ownerless(c), WriteOptions{Mask: mask.Off, own: true}, w, nil)
 	if overtaken(err) {
@@ -99,28 +143,39 @@ func (s *Service) useApproval(ctx context.Context, c Caller, p approval) error {
 	return err
 }
 
-// approval is one that waits.
+// approval is one that waits, or was used within its time.
 type approval struct {
 	PendingApproval
 	hash string
-	fact fact.ID
+	used bool
 }
 
+// approvals lists those that are the caller's business: of its tenant, or of the
+// administrators.
 func (s *Service) approvals(ctx context.Context, c Caller) ([]approval, error) {
 	read := NewRead()
 	read.bare = true
-	r, err := s.begin(ctx, c, read, 0, nil)
+	r, err := s.begin(ctx, ownerless(c), read, 0, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
+	tenant := c.Tenant
+	if !c.governed() {
+		tenant = ""
+	}
 	var list []approval
 	q := &fact.Query{Scope: fact.Scope{Branch: fact.MainBranch}, Predicate: approvalPredicate, At: r.at}
 	err = r.view.Each(r.ctx, q, func(f *fact.Fact) bool {
 		id, ours := strings.CutPrefix(f.Subject, approvalKind)
+		if !ours || f.Source == nil {
+			return true
+		}
 		action, _, _ := strings.Cut(f.Object.Text, " ")
-		if ours && f.Source != nil {
-			list = append(list, approval{PendingApproval{id, action, *f.Source, f.ValidUntil}, f.Object.Text, f.ID})
+		hash, used := strings.CutSuffix(f.Object.Text, approvalUsed)
+		p := approval{PendingApproval{id, action, *f.Source, f.ValidUntil}, hash, used}
+		if p.tenant() == tenant {
+			list = append(list, p)
 		}
 		return true
 	})
@@ -131,15 +186,18 @@ func (s *Service) approvals(ctx context.Context, c Caller) ([]approval, error) {
 	return list, nil
 }
 
-// Approvals lists what waits for the other admin key, the oldest first.
+// Approvals lists what waits for somebody else, the oldest first: for the other admin
+// key, or for another agent of the caller's tenant.
 func (s *Service) Approvals(ctx context.Context, c Caller) ([]PendingApproval, error) {
-	if err := c.RequireOperator(); err != nil {
+	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, err
 	}
-	waiting, err := s.approvals(ctx, c)
-	list := make([]PendingApproval, len(waiting))
-	for i := range waiting {
-		list[i] = waiting[i].PendingApproval
+	all, err := s.approvals(ctx, c)
+	list := make([]PendingApproval, 0, len(all))
+	for i := range all {
+		if !all[i].used {
+			list = append(list, all[i].PendingApproval)
+		}
 	}
 	return list, err
 }

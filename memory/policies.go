@@ -96,7 +96,7 @@ func (s *Service) policyOf(ctx context.Context, tenant string, view View) (*rule
 // readPolicy reads the facts of a policy, of whatever validity.
 func readPolicy(ctx context.Context, view View, tenant string, at fact.At) (*rules.Set, error) {
 	var facts []fact.Fact
-	for _, predicate := range [...]string{fact.PolicyGrants, fact.PolicyDenies, fact.PolicyActsAs, fact.PolicyVersion} {
+	for _, predicate := range fact.PolicyPredicates() {
 		q := &fact.Query{
 			Scope: fact.Scope{Tenant: tenant, Branch: fact.MainBranch}, Predicate: predicate, At: at,
 			Statuses: fact.StatusSet(0).With(fact.Active), StatusGiven: true,

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"abagraph/fact"
 	"abagraph/memory/mask"
@@ -43,7 +44,7 @@ func (s *Service) policyFacts(ctx context.Context, c Caller, read Read, trace *T
 		return nil, nil, err
 	}
 	var facts []fact.Fact
-	for _, predicate := range [...]string{fact.PolicyGrants, fact.PolicyDenies, fact.PolicyActsAs, fact.PolicyVersion} {
+	for _, predicate := range fact.PolicyPredicates() {
 		q := &fact.Query{Scope: fact.Scope{Tenant: c.Tenant, Branch: fact.MainBranch}, Predicate: predicate, At: r.at}
 		err := r.view.Each(r.ctx, q, func(f *fact.Fact) bool {
 			if fact.IsPolicy(f.Subject, f.Predicate) && (f.Status == fact.Active || r.at.AsOf.Given()) {
@@ -105,11 +106,56 @@ func (s *Service) SetPolicy(ctx context.Context, c Caller, o WriteOptions, d *ru
 		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant,
 	})
 	o.Mask = mask.Off
+	if !c.governed() {
+		if err := s.approve(ctx, c, &o, "policy.set", policyWords(c.Tenant, d)); err != nil {
+			return nil, nil, err
+		}
+		o.own = true
+	}
 	result, err := s.Transact(ctx, c, o, w, trace)
 	if overtaken(err) {
 		err = fact.Errorf(fact.Conflict, "the policy was changed by another meanwhile: look at it, and try again")
 	}
 	return done, result, err
+}
+
+// policyWords are all that the approval of a policy is for.
+func policyWords(tenant string, d *rules.Document) string {
+	words := fmt.Sprintf("%q %q", tenant, d.Version)
+	for _, a := range d.Asserts() {
+		words += fmt.Sprintf(" %q %q %q %q", a.Subject, a.Predicate, a.Object.Text, a.Properties)
+	}
+	return words
+}
+
+// policyByHand refuses an administrator who changes a policy fact by fact where that
+// takes two.
+func (s *Service) policyByHand(ctx context.Context, c Caller, o WriteOptions, r *fact.Request) error {
+	if !s.twoAdmins || c.governed() || o.own || r.Write == nil || r.Tenant == "" {
+		return nil
+	}
+	refused := fact.Errorf(fact.Forbidden, "with two admin keys a policy is changed by both, with PUT /api/policy")
+	if slices.ContainsFunc(r.Write.Asserts, func(a fact.Assert) bool { return fact.IsPolicy(a.Subject, a.Predicate) }) {
+		return refused
+	}
+	if len(r.Write.Retracts) == 0 {
+		return nil
+	}
+	view, err := s.view()
+	if err != nil {
+		return fmt.Errorf("open a view: %w", err)
+	}
+	defer view.Close()
+	for _, row := range r.Write.Retracts {
+		f, err := view.Get(ctx, fact.Scope{Tenant: r.Tenant, Branch: r.Branch}, row.ID, fact.Present(s.instant()))
+		if err != nil {
+			return fmt.Errorf("look at what is to be retracted: %w", err)
+		}
+		if f != nil && fact.IsPolicy(f.Subject, f.Predicate) {
+			return refused
+		}
+	}
+	return nil
 }
 
 // Simulation is a question to a policy.
@@ -129,6 +175,8 @@ type Simulated struct {
 	Roles   []string
 	KeyRole string
 	Version string
+	// Requires is what an allowed request needs besides, or nil.
+	Requires *rules.Requirement
 }
 
 // KeyRoleTooSmall is why something is refused that no rule can grant.
@@ -158,6 +206,9 @@ func (s *Service) Simulate(ctx context.Context, c Caller, q *Simulation, trace *
 	answer := &Simulated{Decision: set.Decide(who, q.Permission, q.On, now), Roles: set.ActsAs(who, now), KeyRole: who.Role, Version: set.Version}
 	if q.Permission != rules.FactsRead && who.Role == fact.RoleRead.String() {
 		answer.Decision = rules.Decision{Why: KeyRoleTooSmall}
+	}
+	if answer.Allowed {
+		answer.Requires = set.NeedsApproval(q.Permission, q.On.Branch, now)
 	}
 	trace.Step("execute", "by_predicate")
 	trace.Name("simulate_policy", "denials → grants → deny")

@@ -83,7 +83,7 @@ func (s *Service) Purge(ctx context.Context, c Caller, o WriteOptions, t PurgeTa
 		return nil, err
 	}
 	what := fmt.Sprintf("%q %q %q %v", c.Tenant, p.Subject, p.Prefix, p.AllTenants)
-	if err := s.approve(ctx, c, o, "purge", what); err != nil {
+	if err := s.approve(ctx, c, &o, "purge", what); err != nil {
 		return nil, err
 	}
 	result, err := s.propose(ctx, c, o, &fact.Request{Tenant: c.Tenant, Branch: fact.MainBranch, Purge: &p}, trace)

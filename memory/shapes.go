@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"abagraph/fact"
+	"abagraph/memory/rules"
 )
 
 // checkShapes refuses statements that mean something to the server, and that would
@@ -38,6 +39,11 @@ func checkShape(tenant string, a *fact.Assert) error {
 	}
 	if a.Transient {
 		return fact.Invalid("transient", "must not be set for a fact of the policy: once it was deleted, the others would count alone")
+	}
+	if a.Predicate == fact.PolicyRequires {
+		if _, err := rules.CheckRequirement(a.Subject, a.Object, a.Properties); err != nil {
+			return err
+		}
 	}
 	if a.Predicate != fact.PolicyVersion && a.Policy != fact.Coexist {
 		return fact.Invalid("policy", "must be coexist for a fact of the policy: another policy would close the rules that stand beside it; PUT /api/policy writes all of them")

@@ -66,7 +66,7 @@ func (s *Service) DeleteTenant(ctx context.Context, c Caller, o WriteOptions, id
 	if fact.CheckTenant("id", id) != nil {
 		return nil, NoTenant(id)
 	}
-	if err := s.approve(ctx, c, o, "tenant.delete", id); err != nil {
+	if err := s.approve(ctx, c, &o, "tenant.delete", id); err != nil {
 		return nil, err
 	}
 	result, _, err := s.change(ctx, c, o, &fact.TenantChange{Op: fact.TenantDelete, ID: id}, "", trace)

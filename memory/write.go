@@ -20,7 +20,7 @@ type WriteOptions struct {
 	// Mask says what stands in place of personal data; the zero value is what
 	// the node is set to, and mask.Off is for what the server itself writes.
 	Mask mask.Mode
-	// Approval is the id of what the other admin asked for; "" = nothing was.
+	// Approval is the id of what another asked for, where it takes two; "" = nothing was.
 	Approval string
 	// own marks what the service writes for itself, as nobody else may.
 	own bool
@@ -102,6 +102,15 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	}
 	if err := s.authorise(ctx, c, r); err != nil {
 		return nil, err
+	}
+	if err := s.policyByHand(ctx, c, o, r); err != nil {
+		return nil, err
+	}
+	if r.Branching != nil {
+		if err := s.approveBranching(ctx, c, &o, r.Branching); err != nil {
+			return nil, err
+		}
+		r.Idem = o.Idem
 	}
 	if err := checkShapes(o, r); err != nil {
 		return nil, err

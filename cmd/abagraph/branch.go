@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,7 @@ until the branch is promoted.`, `  abagraph branch create experiment
   abagraph branch promote experiment`,
 		branches.listCommand(a, "List branches, closed ones included", true, filter{"status", "only those that are open, promoted or discarded"}),
 		branchCreateCommand(a), branches.getCommand(a, "Show one branch"), branchDiffCommand(a), branchPromoteCommand(a),
-		branches.doCommand(a, "discard", "Close a branch without merging it", "POST", "/discard", false, discardedTable))
+		branches.doCommand(a, "Close a branch without merging it", action{verb: "discard", method: "POST", suffix: "/discard", takesTwo: true, show: discardedTable}))
 }
 
 // freshness adds the flags of a read that is of the present.
@@ -56,13 +55,14 @@ func branchCreateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			call := client.Call{Method: "POST", Path: "/api/branches", Body: body, IdempotencyKey: w.IdempotencyKey}
-			return a.write(c.Context(), call, "", explain, branchTable)
+			call := client.Call{Method: "POST", Path: "/api/branches", Body: body, Query: approved(w.Approval), IdempotencyKey: w.IdempotencyKey}
+			return a.call(c.Context(), call, explain, branchTable)
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&b.Parent, "parent", "", "branch to fork from (default main)")
 	flags.StringVar(&b.AsOf, "as-of", "", "fork from what was recorded by then (Unix milliseconds, 2024-06-19 or RFC 3339)")
+	approvable(flags, &w.Approval)
 	retriable(flags, &w, &explain)
 	return c
 }
@@ -95,15 +95,16 @@ func branchPromoteCommand(a *app) *cobra.Command {
 		ValidArgsFunction: branches.names(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			call := client.Call{Method: "POST", Path: client.BranchPath(args[0]) + "/promote", IdempotencyKey: w.IdempotencyKey}
-			return a.writeWith(c.Context(), call, "", explain, func(v url.Values) {
-				if dryRun {
-					v.Set("dry_run", "1")
-				}
-			}, promotedTable)
+			call.Query = approved(w.Approval)
+			if dryRun {
+				call.Query.Set("dry_run", "1")
+			}
+			return a.call(c.Context(), call, explain, promotedTable)
 		},
 	}
 	flags := c.Flags()
 	flags.BoolVar(&dryRun, "dry-run", false, "write nothing: show what would be written, and the conflicts")
+	approvable(flags, &w.Approval)
 	retriable(flags, &w, &explain)
 	return c
 }

@@ -43,7 +43,14 @@ func (a *app) call(ctx context.Context, call client.Call, explain bool, show fun
 	if err != nil {
 		return a.explainDenial(err)
 	}
-	return a.answer(got, show)
+	pending := client.PendingIn(got)
+	if pending == nil {
+		return a.answer(got, show)
+	}
+	if err := a.answer(got, approvalTable); err != nil {
+		return err
+	}
+	return pending // nothing was done
 }
 
 // explainDenial adds to the one answer that tells nothing: without a key, a

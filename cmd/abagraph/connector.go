@@ -23,7 +23,7 @@ func connectorCommand(a *app) *cobra.Command {
   abagraph source undo crm --dry-run`,
 		connectorRegisterCommand(a), connectors.listCommand(a, "List connectors, with how many facts each has brought", false),
 		connectors.getCommand(a, "Show one connector and what it brought last"), connectorSendCommand(a),
-		connectors.doCommand(a, "pull", "Fetch a connector's URL now, and write what it answers", "POST", "/pull", true, deliveredTable),
+		connectors.doCommand(a, "Fetch a connector's URL now, and write what it answers", action{verb: "pull", method: "POST", suffix: "/pull", once: true, show: deliveredTable}),
 		connectors.deleteCommand(a, "Delete a connector; what it brought stays"))
 }
 

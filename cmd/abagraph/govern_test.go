@@ -62,6 +62,41 @@ func TestPolicyCommands(t *testing.T) {
 	}
 }
 
+// A promotion that takes two fails for the first, and is done by the second.
+func TestPromotionTakesTwoKeys(t *testing.T) {
+	r := serving(t, "admin-key")
+	r.env["ABAGRAPH_KEY"] = "admin-key"
+	r.ok("tenant", "create", "acme")
+	key := func(name string) string {
+		return r.object("tenant", "key", "acme", "--name", name)["key"].(string)
+	}
+	maker, checker := key("maker"), key("checker")
+	r.in = `{"version":"v1","rules":[{"role":"write","permissions":["*"]}],"requires":[{"permission":"branch:promote","branches":["side*"]}]}`
+	r.ok("policy", "put", "-", "--tenant", "acme")
+	r.in = r.ok("policy", "document", "--tenant", "acme")
+	if got := r.object("policy", "put", "-", "--tenant", "acme"); got["added"] != 0.0 || got["removed"] != 0.0 {
+		t.Errorf("the document of a policy is another one: %v of %s", got, r.in)
+	}
+	r.ok("branch", "create", "side", "--key", maker)
+	r.ok("assert", "Person:p", "likes", "tea", "--branch", "side", "--key", maker)
+	code, out, told := r.run("branch", "promote", "side", "--key", maker)
+	var p struct{ Approval struct{ ID string } }
+	if err := json.Unmarshal([]byte(out), &p); err != nil || code != 1 || !strings.HasPrefix(told, "pending: this needs the approval of another agent") {
+		t.Fatalf("asking: exit %d, %s%s", code, out, told)
+	}
+	r.terminal = true
+	if got := r.ok("approvals", "--key", checker); !strings.Contains(got, "branch.promote  acme/maker") {
+		t.Errorf("approvals shows %s", got)
+	}
+	if got := r.ok("policy", "list", "--tenant", "acme"); !strings.Contains(got, "branch side*") {
+		t.Errorf("list shows %s", got)
+	}
+	r.terminal = false
+	if got := r.object("branch", "promote", "side", "--approval", p.Approval.ID, "--key", checker); got["promoted"] != 1.0 {
+		t.Errorf("promote wrote %v", got)
+	}
+}
+
 // A reference says where a secret is, and no value is taken for one.
 func TestSecretCommands(t *testing.T) {
 	r := serving(t, "")

@@ -92,22 +92,33 @@ func (k *kind) getCommand(a *app, short string) *cobra.Command {
 	return c
 }
 
-// doCommand does something to one of a kind that needs no more than its name. Once
-// says that a repetition would do it again.
-func (k *kind) doCommand(a *app, verb, short, method, suffix string, once bool, show func(*table, []byte) error) *cobra.Command {
+// action is what is done to one of a kind.
+type action struct {
+	verb, method string
+	suffix       string // of its path
+	once         bool   // a repetition would do it again
+	takesTwo     bool   // it may need an approval
+	show         func(*table, []byte) error
+}
+
+// doCommand does something to one of a kind that needs no more than its name.
+func (k *kind) doCommand(a *app, short string, do action) *cobra.Command {
 	var w client.Write
 	var explain bool
 	c := &cobra.Command{
-		Use:               verb + " " + k.argument(),
+		Use:               do.verb + " " + k.argument(),
 		Short:             short,
 		Args:              exactArgs(k.argument()),
 		ValidArgsFunction: k.names(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			call := client.Call{Method: method, Path: k.of(args[0]) + suffix, IdempotencyKey: w.IdempotencyKey, Once: once}
-			return a.write(c.Context(), call, "", explain, show)
+			call := client.Call{Method: do.method, Path: k.of(args[0]) + do.suffix, Query: approved(w.Approval), IdempotencyKey: w.IdempotencyKey, Once: do.once}
+			return a.call(c.Context(), call, explain, do.show)
 		},
 	}
-	if once {
+	if do.takesTwo {
+		approvable(c.Flags(), &w.Approval)
+	}
+	if do.once {
 		c.Flags().BoolVar(&explain, "explain", false, "show how it went")
 	} else {
 		retriable(c.Flags(), &w, &explain)
@@ -116,7 +127,7 @@ func (k *kind) doCommand(a *app, verb, short, method, suffix string, once bool, 
 }
 
 func (k *kind) deleteCommand(a *app, short string) *cobra.Command {
-	return k.doCommand(a, "delete", short, "DELETE", "", false, nil)
+	return k.doCommand(a, short, action{verb: "delete", method: "DELETE"})
 }
 
 // reads adds the flags of reads.

@@ -80,6 +80,14 @@ func documentOf(p *client.Policy) (*client.PolicyDocument, []string) {
 	for i := range d.Roles {
 		d.Roles[i].FactID = ""
 	}
+	for _, r := range p.Requires {
+		if r.Broken != nil {
+			left = append(left, fmt.Sprintf("left out a requirement that cannot be understood: fact %s, %s", r.FactID, *r.Broken))
+			continue
+		}
+		r.FactID = ""
+		d.Requires = append(d.Requires, r)
+	}
 	for i := range p.Rules {
 		r := &p.Rules[i]
 		if r.Broken != nil {
@@ -119,12 +127,13 @@ func policyPutCommand(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.BoolVar(&dryRun, "dry-run", false, "write nothing: show how much would change")
+	approvable(flags, &w.Approval)
 	retriable(flags, &w, &explain)
 	return c
 }
 
 func (a *app) putPolicy(c *cobra.Command, w client.Write, dryRun, explain bool, body []byte) error {
-	call := client.Call{Method: "PUT", Path: client.PolicyPath, Body: body, IdempotencyKey: w.IdempotencyKey, Query: map[string][]string{}}
+	call := client.Call{Method: "PUT", Path: client.PolicyPath, Body: body, IdempotencyKey: w.IdempotencyKey, Query: approved(w.Approval)}
 	if dryRun {
 		call.Query.Set("dry_run", "1")
 	}
@@ -150,6 +159,7 @@ func policyDeleteCommand(a *app) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&next, "version", "", "name of the version without rules")
 	flags.BoolVar(&dryRun, "dry-run", false, "write nothing: show how much would change")
+	approvable(flags, &w.Approval)
 	retriable(flags, &w, &explain)
 	return c
 }
@@ -204,7 +214,7 @@ func policyTable(t *table, raw []byte) error {
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return err
 	}
-	if len(p.Rules) > 0 {
+	if len(p.Rules)+len(p.Roles)+len(p.Requires) > 0 {
 		t.row("WHO", "EFFECT", "PERMISSION", "WHEN", "FACT")
 	}
 	for i := range p.Rules {
@@ -213,6 +223,9 @@ func policyTable(t *table, raw []byte) error {
 	}
 	for _, r := range p.Roles {
 		t.row(fact.PolicyAgent+r.Agent, "acts as", fact.PolicyRole+r.Role, "", r.FactID)
+	}
+	for _, r := range p.Requires {
+		t.row("everyone", "needs", r.Permission+" approved by another", conditionsOf(&client.PolicyRule{Broken: r.Broken, When: []client.PolicyWhen{{Branches: r.Branches}}}), r.FactID)
 	}
 	if !p.Active {
 		t.line("no rule: the roles of keys alone count")
@@ -269,6 +282,9 @@ func simulatedTable(t *table, raw []byte) error {
 	t.row("why", strings.ReplaceAll(p.Why, "_", " "))
 	if r := p.Rule; r != nil {
 		t.row("rule", strings.Join(slices.DeleteFunc([]string{r.Subject, r.Effect, r.Permission, conditionsOf(r)}, func(s string) bool { return s == "" }), " "))
+	}
+	if r := p.Requires; r != nil {
+		t.row("requires", "the approval of another agent: "+r.Approval)
 	}
 	t.row("roles", strings.Join(p.Roles, " "))
 	t.row("version", orDash(p.Version))

@@ -1,46 +1,32 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"net/url"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"abagraph/client"
 )
 
-// destroy sends what destroys data. Where it waits for the other admin key, the
-// command says so and fails, since nothing was done.
-func (a *app) destroy(ctx context.Context, call client.Call, approval string, show func(*table, []byte) error) error {
-	if approval != "" {
-		call.Query.Set("approval", approval)
-	}
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	got, err := c.Do(ctx, call)
-	if err != nil {
-		return a.explainDenial(err)
-	}
-	pending := client.PendingIn(got)
-	if pending == nil {
-		return a.answer(got, show)
-	}
-	if err := a.answer(got, approvalTable); err != nil {
-		return err
-	}
-	return pending
+// approvable adds the flag of what may take two.
+func approvable(flags *pflag.FlagSet, approval *string) {
+	flags.StringVar(approval, "approval", "", "id of what somebody else has asked for, where this takes two")
 }
 
-const approvalUsage = "id of an approval that the other admin key has asked for"
+// approved is the query of a call that may take two.
+func approved(approval string) url.Values {
+	v := url.Values{}
+	if approval != "" {
+		v.Set("approval", approval)
+	}
+	return v
+}
 
 func purgeCommand(a *app) *cobra.Command {
 	var p client.PurgeTarget
 	var w client.Write
-	var approval string
 	var confirm bool
 	c := &cobra.Command{
 		Use:   "purge",
@@ -59,7 +45,7 @@ id of an approval and fails with "pending", the other sends the same with --appr
 				return a.read(c.Context(), client.PurgePath, query, false, purgedTable)
 			}
 			query.Set("confirm", "1")
-			return a.destroy(c.Context(), client.Call{Method: "POST", Path: client.PurgePath, Query: query, IdempotencyKey: w.IdempotencyKey}, approval, purgedTable)
+			return a.call(c.Context(), client.Call{Method: "POST", Path: client.PurgePath, Query: query, IdempotencyKey: w.IdempotencyKey}, false, purgedTable)
 		},
 	}
 	flags := c.Flags()
@@ -67,7 +53,7 @@ id of an approval and fails with "pending", the other sends the same with --appr
 	flags.StringVar(&p.Prefix, "prefix", "", "subjects that begin so")
 	flags.StringVar(&p.Kind, "kind", "", "subjects of this kind: Person is the prefix Person:")
 	flags.BoolVar(&confirm, "confirm", false, "erase; this cannot be undone")
-	flags.StringVar(&approval, "approval", "", approvalUsage)
+	approvable(flags, &p.Approval)
 	flags.StringVar(&w.IdempotencyKey, "idempotency-key", "", "name of this write: repeated under it, it is done once")
 	c.MarkFlagsMutuallyExclusive("subject", "prefix", "kind")
 	c.MarkFlagsOneRequired("subject", "prefix", "kind")
@@ -77,7 +63,7 @@ id of an approval and fails with "pending", the other sends the same with --appr
 func approvalsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "approvals",
-		Short:   "List what waits for the other admin key",
+		Short:   "List what waits for somebody else: the other admin key, or another agent",
 		Example: `  abagraph approvals --key "$SECOND_ADMIN_KEY"`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -55,11 +55,11 @@ func tenantDeleteCommand(a *app) *cobra.Command {
 		Args:              exactArgs("ID"),
 		ValidArgsFunction: tenants.names(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			call := client.Call{Method: "DELETE", Path: tenants.of(args[0]), Query: url.Values{}, IdempotencyKey: w.IdempotencyKey}
-			return a.destroy(c.Context(), call, approval, nil)
+			call := client.Call{Method: "DELETE", Path: tenants.of(args[0]), Query: approved(approval), IdempotencyKey: w.IdempotencyKey}
+			return a.call(c.Context(), call, false, nil)
 		},
 	}
-	c.Flags().StringVar(&approval, "approval", "", approvalUsage)
+	approvable(c.Flags(), &approval)
 	c.Flags().StringVar(&w.IdempotencyKey, "idempotency-key", "", "name of this write: repeated under it, it is done once")
 	return c
 }

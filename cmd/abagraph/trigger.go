@@ -16,9 +16,9 @@ func triggerCommand(a *app) *cobra.Command {
   abagraph trigger list
   abagraph trigger pause nightly`,
 		triggerDeclareCommand(a), triggers.listCommand(a, "List triggers with their last and next runs", false), triggers.getCommand(a, "Show one trigger"),
-		triggers.doCommand(a, "pause", "Stop the runs of a trigger", "POST", "/pause", false, nil),
-		triggers.doCommand(a, "resume", "Let a trigger run again", "POST", "/resume", false, nil),
-		triggers.doCommand(a, "run", "Run a trigger now", "POST", "/run", true, nil),
+		triggers.doCommand(a, "Stop the runs of a trigger", action{verb: "pause", method: "POST", suffix: "/pause"}),
+		triggers.doCommand(a, "Let a trigger run again", action{verb: "resume", method: "POST", suffix: "/resume"}),
+		triggers.doCommand(a, "Run a trigger now", action{verb: "run", method: "POST", suffix: "/run", once: true}),
 		triggers.deleteCommand(a, "Delete a trigger; its connector stays"))
 }
 

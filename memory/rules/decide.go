@@ -2,7 +2,6 @@ package rules
 
 import (
 	"slices"
-	"strings"
 
 	"abagraph/fact"
 )
@@ -79,8 +78,7 @@ func (s *Set) Decide(who Who, permission string, on Resource, now fact.Instant) 
 
 // about reports whether a rule is for one of the subjects, and of a permission.
 func (r *Rule) about(subjects []string, permission string, now fact.Instant) bool {
-	begin, open := strings.CutSuffix(r.Permission, "*")
-	return holds(r.from, r.until, now) && slices.Contains(subjects, r.Subject) && (r.Permission == permission || open && strings.HasPrefix(permission, begin))
+	return holds(r.from, r.until, now) && slices.Contains(subjects, r.Subject) && covers(r.Permission, permission)
 }
 
 func (r *Rule) meets(on Resource) bool {

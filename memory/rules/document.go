@@ -10,12 +10,13 @@ import (
 	"abagraph/internal/jsonx"
 )
 
-// Document is a whole policy as it is written and reviewed: a version, rules, and
-// which agent acts as which role.
+// Document is a whole policy as it is written and reviewed: a version, rules, which
+// agent acts as which role, and what needs an approval.
 type Document struct {
-	Version string
-	Rules   []DocumentRule
-	Roles   []DocumentRole
+	Version  string
+	Rules    []DocumentRule
+	Roles    []DocumentRole
+	Requires []DocumentRequirement
 }
 
 // DocumentRule grants or denies permissions to one role or agent, on one set of
@@ -37,15 +38,15 @@ const maxDocument = 1_000
 func ParseDocument(v jsonx.Value, path string) (*Document, error) {
 	f := jsonx.Open(v, path)
 	d := &Document{Version: f.Required("version")}
-	list, roles := f.Array("rules"), f.Array("roles")
+	list, roles, requires := f.Array("rules"), f.Array("roles"), f.Array("requires")
 	if d.Version == "" {
 		f.Fail(fact.Invalid(f.Path("version"), "must not be empty"))
 	}
 	if err := fact.CheckSource(f.Path("version"), d.Version); err != nil {
 		f.Fail(err)
 	}
-	if len(list) > maxDocument || len(roles) > maxDocument {
-		f.Fail(fact.Invalid(f.Path("rules"), "may hold at most 1,000 rules and as many roles"))
+	if max(len(list), len(roles), len(requires)) > maxDocument {
+		f.Fail(fact.Invalid(f.Path("rules"), "may hold at most 1,000 rules, as many roles and as many requirements"))
 	}
 	if err := f.Done(); err != nil {
 		return nil, err
@@ -67,6 +68,13 @@ func ParseDocument(v jsonx.Value, path string) (*Document, error) {
 			return nil, err
 		}
 		d.Roles = append(d.Roles, r)
+	}
+	for i := range requires {
+		r, err := documentRequirement(requires[i], jsonx.Index(f.Path("requires"), i))
+		if err != nil {
+			return nil, err
+		}
+		d.Requires = append(d.Requires, r)
 	}
 	return d, nil
 }
@@ -152,6 +160,9 @@ func (d *Document) Asserts() []fact.Assert {
 	slices.SortFunc(roles, func(a, b DocumentRole) int { return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Role, b.Role)) })
 	for _, r := range slices.Compact(roles) {
 		state(r.Agent, fact.PolicyActsAs, r.Role, nil)
+	}
+	for _, r := range d.requirements() {
+		state(fact.PolicyPermission+r.Permission, fact.PolicyRequires, fact.PolicyApproval, requirementProperties(r.Branches))
 	}
 	return list
 }

@@ -61,6 +61,8 @@ type Set struct {
 	Version string // of Policy:current, or ""
 	Rules   []Rule // by subject, permission and id; denials first
 	Roles   []Role // by agent, then role
+	// Requires says which permissions need an approval too; by permission and id.
+	Requires []Requirement
 }
 
 // Read makes a set of the active facts of a policy; others are passed over.
@@ -76,11 +78,14 @@ func Read(facts []fact.Fact) *Set {
 			s.Version = f.Object.Text
 		case fact.PolicyActsAs:
 			s.Roles = append(s.Roles, Role{ID: f.ID, Agent: f.Subject, Role: f.Object.Text, from: f.ValidFrom, until: f.ValidUntil})
+		case fact.PolicyRequires:
+			s.Requires = append(s.Requires, requirement(f))
 		default:
 			s.Rules = append(s.Rules, rule(f))
 		}
 	}
 	slices.SortFunc(s.Rules, compareRules)
+	slices.SortFunc(s.Requires, compareRequirements)
 	slices.SortFunc(s.Roles, func(a, b Role) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Role, b.Role), bytes.Compare(a.ID[:], b.ID[:]))
 	})
