@@ -95,17 +95,9 @@ bench-pii: ## print how well personal data is found (precision, recall, what is 
 	$(GO) test -count=1 -v -run '^TestCorpus$$' ./memory/mask
 	$(GO) test -count=1 -run '^$$' -bench . -benchtime 0.5s ./memory/mask
 
-# The program is put where the units look for it, in a root of their own.
-lint-deploy: build ## check deploy/ by the tools of others that this machine has
-	@root=$$(mktemp -d); trap 'rm -rf "$$root"' EXIT; mkdir -p "$$root"; \
-	if command -v systemd-analyze >/dev/null; then \
-		for unit in deploy/systemd/*.service deploy/systemd/*.timer; do sed 's#/usr/local/bin/abagraph#$(CURDIR)/$(BIN)#' "$$unit" > "$$root/$${unit##*/}"; done; \
-		systemd-analyze verify "$$root"/*.service "$$root"/*.timer && echo "systemd-analyze: ok"; \
-	fi; \
-	if command -v promtool >/dev/null; then promtool check rules deploy/prometheus/alerts.yml && promtool check config --syntax-only deploy/prometheus/prometheus.yml; fi; \
-	if command -v hadolint >/dev/null; then hadolint deploy/Dockerfile && echo "hadolint: ok"; fi; \
-	if command -v kubeconform >/dev/null; then kubeconform -strict -summary deploy/kubernetes/*.yaml; fi; \
-	if docker compose version >/dev/null 2>&1; then ABAGRAPH_ADMIN_KEY=x ABAGRAPH_CLUSTER_SECRET=x docker compose -f deploy/compose.yaml config -q && echo "compose: ok"; fi
+# What PyPI and the Go module proxy have is installed into bin/lint; promtool and systemd-analyze come with the machine.
+lint-deploy: build ## check deploy/ by the tools of others, and name those that are not here
+	sh deploy/lint.sh $(BIN)
 
 golden: ## pack a data directory of the present format with its answers as NAME, once, when a format is released
 	@test -n "$(NAME)" && test ! -e internal/golden/testdata/$(NAME).tar.gz || { echo "say make golden NAME=…, a name that is not there yet" >&2; exit 1; }
