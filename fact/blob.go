@@ -22,3 +22,13 @@ func BlobHash(text string) (hash [sha256.Size]byte, ok bool) {
 	n, err := hex.Decode(hash[:], []byte(text))
 	return hash, err == nil && n == len(hash)
 }
+
+// What stands for a text that is kept: an entity that is named after its hash, and
+// the fact of it that refers to the text.
+const (
+	DocumentKind    = "Document:"
+	DocumentContent = "content"
+)
+
+// DocumentOf names the entity that stands for the text of a hash.
+func DocumentOf(hash [sha256.Size]byte) string { return DocumentKind + hex.EncodeToString(hash[:8]) }

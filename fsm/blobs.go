@@ -11,8 +11,8 @@ import (
 )
 
 // A blob lies beside its tenant's facts, in pieces, under the hash of the whole.
-// It belongs to no branch. Nothing but a purge of a fact that refers to it deletes
-// it.
+// It belongs to no branch. Nothing but a purge of the document that it is the text
+// of deletes it.
 
 var blobTable = crc32.MakeTable(crc32.Castagnoli)
 
@@ -67,14 +67,15 @@ func (l *ledger) keepBlob(d *digest, s space, p *fact.BlobPart) error {
 	return l.batch.Set(s.blob(p.Hash, p.Part), append(value, p.Data...), nil)
 }
 
-// dropBlob deletes the blob that an object refers to, piece by piece: a range of
-// the store that is deleted as one is slow to read past.
-func (l *ledger) dropBlob(s space, o fact.Object) error {
+// dropBlob deletes the text of a document, piece by piece: a range of the store that
+// is deleted as one is slow to read past. What merely refers to the text of another
+// subject takes nothing along.
+func (l *ledger) dropBlob(s space, subject string, o fact.Object) error {
 	if o.Kind != fact.Blob {
 		return nil
 	}
 	hash, ok := fact.BlobHash(o.Text)
-	if !ok {
+	if !ok || subject != fact.DocumentOf(hash) {
 		return nil
 	}
 	whole := blobKey{s.tenant, hash, 0}

@@ -19,7 +19,7 @@ type document struct {
 	write fact.Write
 }
 
-func newDocument(t *testing.T, seed byte, subject string) *document {
+func newDocument(t *testing.T, seed byte) *document {
 	t.Helper()
 	d := &document{text: bytes.Repeat([]byte{seed, seed + 1, seed + 2}, fact.MaxBlobPart/2)}
 	d.hash = sha256.Sum256(d.text)
@@ -31,7 +31,7 @@ func newDocument(t *testing.T, seed byte, subject string) *document {
 		d.write.Blobs = append(d.write.Blobs, fact.BlobPart{Hash: d.hash, Part: uint32(i), Data: part})
 	}
 	d.write.Asserts = []fact.Assert{{
-		ID: fact.ID{seed}, Subject: subject, Predicate: "content", Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever,
+		ID: fact.ID{seed}, Subject: fact.DocumentOf(d.hash), Predicate: "content", Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever,
 		Confidence: 1, KnownAt: fact.NoInstant,
 	}}
 	return d
@@ -69,7 +69,7 @@ func (d *document) kept(t *testing.T, m *fsm.Machine, tenant string) string {
 // writes again; step by step, and all in one call of Apply.
 func TestBlobs(t *testing.T) {
 	n, once := newNode(t, fsm.Options{}), newNode(t, fsm.Options{})
-	a, b, c := newDocument(t, 1, "Document:a"), newDocument(t, 7, "Document:b"), newDocument(t, 11, "Document:c")
+	a, b, c := newDocument(t, 1), newDocument(t, 7), newDocument(t, 11)
 	at := fact.Instant(1_700_000_000_000)
 	step := func(tenant string, r fact.Request) *fact.Result {
 		at++
@@ -91,10 +91,15 @@ func TestBlobs(t *testing.T) {
 	refused := c.write
 	refused.Guards = []fact.Guard{{Subject: "x", Predicate: "y", Kind: fact.GuardExpect, Object: fact.TextObject("z")}}
 	step("ta", fact.Request{Write: &refused})
-	step("ta", fact.Request{Purge: &fact.Purge{Subject: "Document:a"}})
+	step("ta", fact.Request{Purge: &fact.Purge{Subject: fact.DocumentOf(a.hash)}})
 	step("ta", fact.Request{Write: &b.write})
 	step("tb", fact.Request{Purge: &fact.Purge{Prefix: "Document:"}})
 	step("tb", fact.Request{Write: &b.write})
+	// Another subject that refers to a text takes nothing along when it is purged.
+	other := b.write.Asserts[0]
+	other.ID, other.Subject = fact.ID{99}, "Person:p"
+	step("tb", fact.Request{Write: &fact.Write{Asserts: []fact.Assert{other}}})
+	step("tb", fact.Request{Purge: &fact.Purge{Subject: "Person:p"}})
 	once.apply()
 	for name, node := range map[string]*node{"step by step": n, "in one call": once} {
 		for _, want := range []struct {

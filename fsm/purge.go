@@ -110,7 +110,7 @@ func (l *ledger) purgeTenant(s space, p *fact.Purge) (uint64, error) {
 		for _, r := range rows {
 			gone[r.f.ID] = true
 			r.purged = true
-			if err := l.dropBlob(s, r.f.Object); err != nil {
+			if err := l.dropBlob(s, subject, r.f.Object); err != nil {
 				return 0, err
 			}
 			if s.branch != fact.MainBranch {

@@ -7,11 +7,13 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
+	"abagraph/memory"
 )
 
 // blob is GET /api/blobs/:hash: a piece of a text that a digest has kept.
 func (s *Server) blob(c *call) error {
-	read := c.read()
+	q := &memory.BlobQuery{Read: c.travel(), Hash: c.param("hash")}
+	q.IncludeRetracted, _ = c.query.flag("include_retracted")
 	part, _ := c.query.number("part")
 	if part > math.MaxInt32 {
 		c.query.fail(fact.Invalid("part", "must be a whole number from 0 on"))
@@ -19,17 +21,18 @@ func (s *Server) blob(c *call) error {
 	if err := c.query.done(); err != nil {
 		return err
 	}
-	hash := c.param("hash")
-	text, more, meta, err := s.config.Memory.Blob(c.r.Context(), c.caller, read, hash, uint32(part), c.trace)
+	q.Part = uint32(part)
+	p, meta, err := s.config.Memory.Blob(c.r.Context(), c.caller, q, c.trace)
 	if err != nil {
 		return err
 	}
 	c.meta(&meta)
-	b := jsonx.AppendString(append(c.begin(), `{"hash":`...), hash)
+	b := jsonx.AppendString(append(c.begin(), `{"hash":`...), p.Hash)
+	b = strconv.AppendInt(append(b, `,"size":`...), p.Size, 10)
 	b = strconv.AppendUint(append(b, `,"part":`...), part, 10)
-	b = jsonx.AppendString(append(b, `,"text":`...), text)
+	b = jsonx.AppendString(append(b, `,"text":`...), p.Text)
 	b = append(b, `,"next":`...)
-	if more {
+	if p.More {
 		b = strconv.AppendUint(b, part+1, 10)
 	} else {
 		b = append(b, "null"...)

@@ -40,6 +40,9 @@ func (m reader) reply(c standin.Call) standin.Reply {
 func chunkOf(text string) string {
 	_, text, _ = strings.Cut(text, "<text>\n")
 	text, _, _ = strings.Cut(text, "\n</text>")
+	if strings.HasPrefix(text, "Document: ") || strings.HasPrefix(text, "Section: ") {
+		_, text, _ = strings.Cut(text, "\n\n")
+	}
 	return text
 }
 

@@ -45,6 +45,23 @@ func (s *Server) resumeDigest(c *call) error {
 	return c.finish(http.StatusAccepted, append(c.warnField(appendJob(c.begin(), j)), '}'))
 }
 
+// stopDigest is POST /api/digest/jobs/:id/stop: ends a job where it is.
+func (s *Server) stopDigest(c *call) error {
+	if err := c.emptyBody(); err != nil {
+		return err
+	}
+	if err := c.query.done(); err != nil {
+		return err
+	}
+	j, meta, result, err := s.config.Desk.Stop(c.r.Context(), c.caller, c.param("id"))
+	c.meta(&meta)
+	c.wroteOr(result)
+	if err != nil {
+		return err
+	}
+	return c.finish(http.StatusOK, append(c.warnField(appendJob(c.begin(), j)), '}'))
+}
+
 // appendJob appends a job without its closing brace.
 func appendJob(b []byte, j *ingest.Job) []byte {
 	b = jsonx.AppendString(append(b, `{"job":`...), j.ID)

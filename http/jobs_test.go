@@ -145,7 +145,7 @@ func TestAJobOutlivesItsNode(t *testing.T) {
 	}
 	first.Close()
 	left := r.get("/api/digest/jobs/" + id).status(200).object()
-	if left.text("status") != "running" || left.text("runs_here") != "false" || left.number("done") != 3 {
+	if left.text("status") != "running" || left.text("runs_here") != "false" || left.number("done") != 3 || left.number("written") != 3 {
 		t.Errorf("left as %v", left)
 	}
 	r.post("/api/digest", digestBody(t, s, "openai", longText(chaptersOfJob))).fails(503, "Closed")
@@ -153,7 +153,7 @@ func TestAJobOutlivesItsNode(t *testing.T) {
 	other := startBeside(t, r)
 	other.post("/api/digest/jobs/"+id+"/resume", `{"model":`+s.Config("openai", modelKey)+`}`).status(202)
 	done := other.settled(id)
-	if done.text("status") != "done" || done.number("done") != chaptersOfJob || len(r.get("/api/facts?predicate=works_at&limit=100").list()) != chaptersOfJob {
+	if done.text("status") != "done" || done.number("done") != chaptersOfJob || done.number("written") != chaptersOfJob || len(r.get("/api/facts?predicate=works_at&limit=100").list()) != chaptersOfJob {
 		t.Errorf("done as %v", done)
 	}
 }

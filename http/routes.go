@@ -70,6 +70,7 @@ func (s *Server) table() []route {
 		{method: http.MethodPost, template: "/api/digest/scrape", handle: s.scrape},
 		{method: http.MethodGet, template: "/api/digest/jobs/:id", handle: s.digestJob},
 		{method: http.MethodPost, template: "/api/digest/jobs/:id/resume", handle: s.resumeDigest},
+		{method: http.MethodPost, template: "/api/digest/jobs/:id/stop", handle: s.stopDigest},
 		{method: http.MethodPost, template: "/api/ask", handle: s.ask},
 		{method: http.MethodGet, template: "/api/blobs/:hash", handle: s.blob},
 		{method: http.MethodGet, template: "/api/embeddings", handle: s.embeddings},

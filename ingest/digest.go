@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -180,7 +179,7 @@ func (d *Digest) links(m *mask.Masker) ([]fact.Assert, int, error) {
 	masked += n
 	source := DefaultSource
 	if subject == "" {
-		subject = document(content)
+		subject = fact.DocumentOf(sha256.Sum256([]byte(content)))
 	}
 	if d.Source != nil {
 		source = *d.Source
@@ -198,12 +197,6 @@ func references(subject string, source *string, links []page.Link) []fact.Assert
 		})
 	}
 	return list
-}
-
-// document names a text after its content.
-func document(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return "Document:" + hex.EncodeToString(sum[:8])
 }
 
 func newReceipt() *Receipt { return &Receipt{Entities: []string{}, named: map[string]bool{}} }

@@ -73,27 +73,6 @@ func (w *work) extract(ctx context.Context, c load.Chunk) ([]*extracted, error) 
 	return list, err
 }
 
-// text is a chunk as models are shown it.
-func (w *work) text(c load.Chunk) string {
-	var b strings.Builder
-	head := func(name, value string) {
-		if value != "" {
-			b.WriteString(name + ": " + strings.Join(strings.Fields(value), " ") + "\n")
-		}
-	}
-	head("Source", *w.source)
-	head("Document", w.doc.Title)
-	head("About", w.digest.Subject)
-	head("Section", c.Path)
-	if w.written.Given() {
-		head("Written on", w.written.Time().Format("2006-01-02"))
-	}
-	b.WriteString("<text>\n")
-	b.WriteString(strings.ReplaceAll(c.Text, "</text>", "< /text>"))
-	b.WriteString("\n</text>")
-	return b.String()
-}
-
 // statement reads one item of an answer. What is wrong with it is its own affair:
 // the others stand.
 func (w *work) statement(v jsonx.Value, c load.Chunk, support evidence) *extracted {
@@ -119,14 +98,22 @@ func (w *work) statement(v jsonx.Value, c load.Chunk, support evidence) *extract
 			input.Kids = append(input.Kids, kid)
 		}
 	}
-	if object.Kind == jsonx.Null {
+	switch object.Kind {
+	case jsonx.Null:
 		e.refuse = "object is required"
+		return e
+	case jsonx.Array, jsonx.Object: // a reference to a text is one, too
+		e.refuse = "object must be a text, a number or a boolean"
 		return e
 	}
 	var err error
 	reader := memory.NewInput(w.caller)
 	if e.assert, err = reader.Assert(input, "", false); err != nil {
 		e.refuse = err.Error()
+		return e
+	}
+	if fact.IsState(e.assert.Subject, e.assert.Predicate) {
+		e.refuse = "the server itself goes by such a fact: no text makes one"
 		return e
 	}
 	e.assert.ValidFrom = from

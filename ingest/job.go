@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -42,16 +43,17 @@ type Job struct {
 	Reason   string // why it stopped
 
 	hash      string
-	countedAt uint64    // the tx of the last step
-	plan      fact.Fact // JobStatus, whose properties say what to do
-	running   fact.Fact
+	source    *string
+	countedAt uint64 // the tx of the last step
+	pending   int    // statements of that step, of which its facts alone tell what became
+	plan      []byte // the properties of JobStatus, which say what to do
 }
 
 // describe writes what a job has to do. There is no key in it.
 func (w *work) describe() []byte {
 	b := jsonx.AppendString(append([]byte(nil), `{"document":`...), w.name)
 	b = jsonx.AppendString(append(b, `,"hash":`...), hex.EncodeToString(w.sum[:]))
-	b = jsonx.AppendString(append(b, `,"kind":`...), w.keptKind())
+	b = jsonx.AppendString(append(b, `,"kind":`...), w.digest.Kind)
 	b = strconv.AppendInt(append(b, `,"chunks":`...), int64(len(w.chunks)), 10)
 	b = jsonx.AppendString(append(b, `,"title":`...), cut(w.doc.Title, maxKeptQuote))
 	b = jsonx.AppendString(append(b, `,"subject":`...), w.digest.Subject)
@@ -64,20 +66,17 @@ func (w *work) describe() []byte {
 	return append(b, '}')
 }
 
-// keptKind is what the kept text is read as: of a PDF its text is kept.
-func (w *work) keptKind() string {
-	if w.digest.Kind == load.PDF {
-		return load.Plain
+// state is an assert about a job.
+func (j *Job) state(predicate string, object fact.Object, properties []byte) fact.Assert {
+	return fact.Assert{
+		Subject: j.ID, Predicate: predicate, Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant,
+		Confidence: 1, Source: j.source, Properties: properties,
 	}
-	return w.digest.Kind
 }
 
-// state is an assert about a job.
-func (w *work) state(id, predicate string, object fact.Object, properties []byte) fact.Assert {
-	return fact.Assert{
-		Subject: id, Predicate: predicate, Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant,
-		Confidence: 1, Source: w.source, Properties: properties,
-	}
+// holds is a guard that a number of a job still is what it was.
+func (j *Job) holds(predicate string, n int64) fact.Guard {
+	return fact.Guard{Subject: j.ID, Predicate: predicate, Kind: fact.GuardExpect, Object: number(n)}
 }
 
 func number(n int64) fact.Object {
@@ -92,6 +91,36 @@ func (j *Job) counts() []byte {
 		b = append(strconv.AppendInt(b, int64(j.Counts[o]), 10), ',')
 	}
 	return append(strconv.AppendInt(append(b, `"pii_masked":`...), int64(j.Masked), 10), '}')
+}
+
+// Bounds of what a step tells of the statements that it refused.
+const (
+	maxRefusals    = 20
+	maxRefusedText = 200
+)
+
+// step writes the counts before a chunk, how many statements are written with it, and
+// why others are not.
+func (j *Job) step(statements int, found []*extracted) []byte {
+	b := j.counts()
+	b = strconv.AppendInt(append(b[:len(b)-1], `,"statements":`...), int64(statements), 10)
+	b = append(b, `,"refusals":[`...)
+	n := 0
+	for _, e := range found {
+		if e.refuse == "" || n == maxRefusals {
+			continue
+		}
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		for _, part := range [...][2]string{{"subject", e.said.Subject}, {"predicate", e.said.Predicate}, {"object", e.said.Object}, {"reason", e.refuse}} {
+			b = append(jsonx.AppendString(b, part[0]), ':')
+			b = append(jsonx.AppendString(b, cut(part[1], maxRefusedText)), ',')
+		}
+		b[len(b)-1] = '}'
+	}
+	return append(b, "]}"...)
 }
 
 // Job reads how far a job is.
@@ -119,7 +148,38 @@ func (d *Desk) Job(ctx context.Context, c memory.Caller, read memory.Read, id st
 		return nil, meta, noJob(id)
 	}
 	j.Here = d.runs(c.Tenant, name)
-	return j, meta, nil
+	return j, meta, d.settle(ctx, c, read, j)
+}
+
+// settle counts what became of the statements of the last step: they were written in
+// the tx that tells of the step, which could not know it.
+func (d *Desk) settle(ctx context.Context, c memory.Caller, read memory.Read, j *Job) error {
+	if j.pending == 0 {
+		return nil
+	}
+	read.Pinned, read.Tx = true, j.countedAt
+	page, _, err := d.Memory.Facts(ctx, c, &memory.FactsQuery{
+		Read: read, Statuses: fact.AllStatuses, StatusGiven: true, Cursor: &memory.Cursor{Tx: j.countedAt - 1}, Limit: fact.MaxLimit,
+	}, nil)
+	if err != nil {
+		return err
+	}
+	fresh := 0
+	for i := range page.Facts {
+		f := &page.Facts[i]
+		if f.FirstTx != j.countedAt || f.Tx != j.countedAt || f.Subject == j.ID || !f.Continues.IsZero() {
+			continue
+		}
+		fresh++
+		if f.Status == fact.Candidate {
+			j.Counts[Candidate]++
+		} else {
+			j.Counts[Written]++
+		}
+	}
+	j.Counts[Duplicate] += max(0, j.pending-fresh)
+	j.pending = 0
+	return nil
 }
 
 func noJob(id string) error {
@@ -136,13 +196,13 @@ func (j *Job) take(f *fact.Fact) {
 	count := func(name string) int { v, _ := props.Field(name); n, _ := strconv.Atoi(v.Raw); return n }
 	switch f.Predicate {
 	case JobStatus:
-		j.Status, j.Document, j.Chunks, j.hash, j.plan = f.Object.Text, text("document"), count("chunks"), text("hash"), *f
+		j.Status, j.Document, j.Chunks, j.hash, j.plan, j.source = f.Object.Text, text("document"), count("chunks"), text("hash"), f.Properties, f.Source
 		if j.Status == JobStopped {
 			j.Reason = text("reason")
 		}
 	case JobDone:
 		j.Done, _ = strconv.Atoi(f.Object.Text)
-		j.countedAt = f.Tx
+		j.countedAt, j.pending = f.Tx, count("statements")
 		for o := Written; o <= Refused; o++ {
 			j.Counts[o] = count(o.String())
 		}
@@ -151,45 +211,78 @@ func (j *Job) take(f *fact.Fact) {
 		if f.Tx < j.countedAt {
 			return
 		}
+		j.pending = 0
 		for o := Written; o <= Refused; o++ {
 			j.Counts[o] = count(o.String())
 		}
 		j.Masked = count("pii_masked")
 	case JobRun:
 		j.Run, _ = strconv.ParseInt(f.Object.Text, 10, 64)
-		j.running = *f
 	}
 }
 
-// reopen takes a job's text out of the store, and cuts it as it was cut.
+// reopen takes a job's text out of the store, and cuts it as it was cut. Anyone who
+// may write facts can write those of a job: none of it is believed.
 func (d *Desk) reopen(ctx context.Context, c memory.Caller, j *Job, q *Digest) (*work, error) {
-	props, err := jsonx.Parse(j.plan.Properties)
+	props, err := jsonx.Parse(j.plan)
 	if err != nil {
-		return nil, fact.Errorf(fact.StorageCorruption, "the job %s cannot be read", j.ID)
+		return nil, strange(j)
 	}
 	f := jsonx.Open(props, "")
 	q.Kind, q.Subject = f.Required("kind"), f.Required("subject")
-	source, title, limit := f.Required("source"), f.Required("title"), 0.0
-	if v, ok := f.Get("threshold"); ok {
-		limit, _ = strconv.ParseFloat(v.Raw, 64)
-	}
+	source, title := f.Required("source"), f.Required("title")
+	limit := threshold(f)
 	written := f.Time("written")
-	var text strings.Builder
-	for part, more := uint32(0), true; more; part++ {
-		var piece string
-		if piece, more, _, err = d.Memory.Blob(ctx, c, memory.NewRead(), j.hash, part, nil); err != nil {
-			return nil, err
-		}
-		text.WriteString(piece)
+	for _, name := range [...]string{"document", "hash", "chunks", "pii_masked", "reason"} {
+		f.Ignore(name)
 	}
-	w := &work{desk: d, caller: c, digest: q, masker: d.Memory.Masker(c, mask.Unsaid), content: text.String(), written: written, source: &source, name: j.Document, limit: limit}
+	if _, err := load.KindOf("kind", q.Kind); err != nil || f.Done() != nil || limit == nil || fact.CheckSource("source", source) != nil {
+		return nil, strange(j)
+	}
+	if q.Subject != "" {
+		if q.Subject, err = memory.Name("subject", q.Subject); err != nil {
+			return nil, strange(j)
+		}
+	}
+	w := &work{desk: d, caller: c, digest: q, masker: d.Memory.Masker(c, mask.Unsaid), written: written, source: &source, limit: *limit}
+	if w.content, err = d.kept(ctx, c, j); err != nil {
+		return nil, err
+	}
+	w.sum = sha256.Sum256([]byte(w.content))
+	w.name = fact.DocumentOf(w.sum)
 	if w.doc, err = load.Text(q.Kind, w.content); err != nil {
 		return nil, err
 	}
 	w.doc.Title = title
 	w.chunks = w.doc.Chunks()
-	if len(w.chunks) != j.Chunks {
+	switch {
+	case hex.EncodeToString(w.sum[:]) != j.hash:
+		return nil, fact.Errorf(fact.Conflict, "the text of job %s is not kept whole: digest it anew", j.ID)
+	case len(w.chunks) != j.Chunks:
 		return nil, fact.Errorf(fact.Conflict, "the text of job %s is cut into %d chunks now, not %d: digest it anew", j.ID, len(w.chunks), j.Chunks)
+	case j.Done < 0 || j.Done > j.Chunks:
+		return nil, strange(j)
 	}
+	j.Document = w.name
 	return w, nil
+}
+
+func strange(j *Job) error {
+	return fact.Errorf(fact.Conflict, "the job %s cannot be gone on with: its facts were changed by hand", j.ID)
+}
+
+// kept reads the text of a job, piece by piece.
+func (d *Desk) kept(ctx context.Context, c memory.Caller, j *Job) (string, error) {
+	var text strings.Builder
+	q := &memory.BlobQuery{Read: memory.NewRead(), Hash: j.hash}
+	for {
+		piece, _, err := d.Memory.Blob(ctx, c, q, nil)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(piece.Text)
+		if q.Part++; !piece.More {
+			return text.String(), nil
+		}
+	}
 }

@@ -33,12 +33,6 @@ const (
 	parallel = 3
 )
 
-// Predicates of the entity that stands for a text.
-const (
-	DocumentKind    = "Document:"
-	DocumentContent = "content"
-)
-
 // work is one text on its way.
 type work struct {
 	desk    *Desk
@@ -54,6 +48,7 @@ type work struct {
 	name    string   // the entity that stands for it
 	sum     [32]byte // of the content
 	limit   float64  // the confidence below which a statement is a candidate
+	branch  string   // that is written; "" = main
 }
 
 // begin masks a text, and takes it apart.
@@ -67,23 +62,13 @@ func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
 		source = *q.Source
 	}
 	w.source = &source
-	var err error
-	kind := cmp.Or(q.Kind, load.Markdown)
-	if kind == load.PDF { // its text is what can be masked
-		if w.doc, err = load.Text(kind, q.Content); err != nil {
-			return nil, err
-		}
-		title, notes, written := w.doc.Title, w.doc.Notes, w.doc.Written
-		w.content, w.masked = w.masker.Text(w.doc.String())
-		if w.doc, err = load.Text(load.Plain, w.content); err != nil {
-			return nil, err
-		}
-		w.doc.Title, w.doc.Notes, w.doc.Written = title, append(notes, w.doc.Notes...), written
-	} else {
-		w.content, w.masked = w.masker.Text(q.Content)
-		if w.doc, err = load.Text(kind, w.content); err != nil {
-			return nil, err
-		}
+	q.Kind = cmp.Or(q.Kind, load.Markdown)
+	given := q.Kind
+	if err := w.load(); err != nil {
+		return nil, err
+	}
+	if q.Kind != given && given != load.PDF {
+		w.doc.Notes = append(w.doc.Notes, "its text is kept in place of its markup, which hid personal data")
 	}
 	subject, n := w.masker.Name(q.Subject)
 	w.digest.Subject, w.masked = subject, w.masked+n
@@ -91,9 +76,38 @@ func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
 	if !w.written.Given() {
 		w.written = w.doc.Written
 	}
-	w.name, w.sum = document(w.content), sha256.Sum256([]byte(w.content))
+	w.sum = sha256.Sum256([]byte(w.content))
+	w.name = fact.DocumentOf(w.sum)
 	w.chunks = w.doc.Chunks()
 	return w, nil
+}
+
+// load masks the content and takes it apart. What only shows as personal data once
+// the markup is gone is masked then, and the text is kept in place of the markup.
+func (w *work) load() (err error) {
+	kind, notes := w.digest.Kind, []string(nil)
+	if kind == load.PDF { // its text is what can be masked
+		w.doc, err = load.Text(kind, w.digest.Content)
+	} else {
+		w.content, w.masked = w.masker.Text(w.digest.Content)
+		w.doc, err = load.Text(kind, w.content)
+	}
+	if err != nil {
+		return err
+	}
+	text, n := w.masker.Text(w.doc.String())
+	title, inTitle := w.masker.Text(w.doc.Title)
+	w.masked += n + inTitle
+	written := w.doc.Written
+	if notes = w.doc.Notes; kind == load.PDF || n > 0 {
+		w.digest.Kind, w.content = load.Plain, text
+		if w.doc, err = load.Text(load.Plain, text); err != nil {
+			return err
+		}
+		notes = append(notes, w.doc.Notes...)
+	}
+	w.doc.Title, w.doc.Notes, w.doc.Written = title, notes, written
+	return nil
 }
 
 // read extracts and judges what a text says, and writes it in one tx.
@@ -102,6 +116,7 @@ func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions,
 	if err != nil {
 		return nil, nil, err
 	}
+	w.branch = o.Branch
 	long := len(w.chunks) > MaxReadChunks || len(w.content) > MaxReadBytes
 	if long && !q.Waits {
 		r := newReceipt()
@@ -131,7 +146,12 @@ func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions,
 		return nil, result, err
 	}
 	r := newReceipt()
-	w.report(r, found, kept, result.Asserts[:min(links, len(result.Asserts))])
+	if result.Replayed { // the models may have found something else this time
+		r.take(statements(result.Asserts))
+		w.doc.Notes = append(w.doc.Notes, "the request was answered before: these are the facts of then")
+	} else {
+		w.report(r, found, kept, result.Asserts[:links])
+	}
 	r.Document, r.Chunks, r.Notes, r.title = w.name, len(w.chunks), w.doc.Notes, w.doc.Title
 	r.Masked = w.masked + result.Masked
 	result.Masked = r.Masked
@@ -151,6 +171,9 @@ func (w *work) readChunks(ctx context.Context, chunks []load.Chunk) ([]*extracte
 		group.Go(func() error {
 			list, err := w.extract(ctx, chunks[i])
 			if err == nil {
+				err = w.permit(ctx, list)
+			}
+			if err == nil {
 				err = w.judge(ctx, chunks[i], list)
 			}
 			lists[i] = list
@@ -161,6 +184,30 @@ func (w *work) readChunks(ctx context.Context, chunks []load.Chunk) ([]*extracte
 		return nil, err
 	}
 	return slices.Concat(lists...), nil
+}
+
+// permit refuses the statements that the caller's policy does not let it write; the
+// others stand.
+func (w *work) permit(ctx context.Context, found []*extracted) error {
+	list := make([]fact.Assert, len(found))
+	for i, e := range found {
+		list[i] = e.assert
+		list[i].Source = w.source
+	}
+	refusals, err := w.desk.Memory.Unwritable(ctx, w.caller, w.branch, list)
+	for i := range refusals {
+		if refusals[i] != nil && found[i].refuse == "" {
+			found[i].refuse = refusals[i].Error()
+		}
+	}
+	return err
+}
+
+// statements leaves out the facts that refer to texts.
+func statements(asserts []fact.AssertResult) []fact.AssertResult {
+	return slices.DeleteFunc(slices.Clone(asserts), func(a fact.AssertResult) bool {
+		return a.Fact.Predicate == fact.DocumentContent && a.Fact.Object.Kind == fact.Blob
+	})
 }
 
 // plan makes asserts of what can be written. kept are those statements, in the
@@ -211,6 +258,9 @@ func (w *work) properties(e *extracted) []byte {
 	b = jsonx.AppendString(append(b, `,"episode":`...), w.name)
 	b = strconv.AppendInt(append(b, `,"chunk":`...), int64(e.chunk), 10)
 	b = jsonx.AppendString(append(b, `,"extracted_by":`...), modelName(w.digest.Extract.Config))
+	if e.why != "" {
+		b = jsonx.AppendString(append(b, `,"held":`...), cut(e.why, maxKeptQuote))
+	}
 	return append(b, '}')
 }
 
@@ -245,12 +295,22 @@ func (w *work) episode(write *fact.Write) {
 		write.Blobs = append(write.Blobs, fact.BlobPart{Hash: sum, Part: part, Data: []byte(piece)})
 		rest = rest[len(piece):]
 	}
-	write.Asserts = append(write.Asserts, w.contentFact(sum))
+	write.Asserts = append(write.Asserts, w.contentFact())
+}
+
+// object is the reference to the text.
+func (w *work) object() fact.Object {
+	return fact.Object{Kind: fact.Blob, Text: hex.EncodeToString(w.sum[:]), Size: int64(len(w.content))}
+}
+
+// isKept is a guard that the text was not taken back or erased.
+func (w *work) isKept() fact.Guard {
+	return fact.Guard{Subject: w.name, Predicate: fact.DocumentContent, Kind: fact.GuardObject, Object: w.object()}
 }
 
 // contentFact is the fact that says what the document is.
-func (w *work) contentFact(sum [32]byte) fact.Assert {
-	b := jsonx.AppendString(append([]byte(nil), `{"content_type":`...), cmp.Or(w.digest.Kind, load.Markdown))
+func (w *work) contentFact() fact.Assert {
+	b := jsonx.AppendString(append([]byte(nil), `{"content_type":`...), w.digest.Kind)
 	if w.doc.Title != "" {
 		b = jsonx.AppendString(append(b, `,"title":`...), cut(w.doc.Title, maxKeptQuote))
 	}
@@ -258,7 +318,7 @@ func (w *work) contentFact(sum [32]byte) fact.Assert {
 		b = jsonx.AppendInstant(append(b, `,"written":`...), w.written)
 	}
 	return fact.Assert{
-		Subject: w.name, Predicate: DocumentContent, Object: fact.Object{Kind: fact.Blob, Text: hex.EncodeToString(sum[:]), Size: int64(len(w.content))},
+		Subject: w.name, Predicate: fact.DocumentContent, Object: w.object(),
 		ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant, Confidence: 1, Source: w.source, Properties: append(b, '}'),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,77 +15,13 @@ import (
 	"abagraph/memory"
 )
 
-// Bounds of jobs.
+// Bounds of a job's work.
 const (
-	maxJobs       = 8 // on one node
-	maxTenantJobs = 2
 	// MaxJobChunks is the longest text that a job reads.
 	MaxJobChunks = 20_000
 	chunkTime    = 10 * time.Minute // of one chunk
 	partsPerTx   = 4                // pieces of a text that are kept in one tx
 )
-
-// runners are the jobs of one node. The zero value has none.
-type runners struct {
-	mu     sync.Mutex
-	on     map[string]bool // by tenant and id
-	tenant map[string]int
-	wait   sync.WaitGroup
-	end    context.CancelFunc
-	ctx    context.Context
-	closed bool
-}
-
-// Close stops the jobs of this node, each at its last whole chunk, and waits for
-// them.
-func (d *Desk) Close() {
-	r := &d.jobs
-	r.mu.Lock()
-	r.closed = true
-	if r.end != nil {
-		r.end()
-	}
-	r.mu.Unlock()
-	r.wait.Wait()
-}
-
-func (d *Desk) runs(tenant, id string) bool {
-	d.jobs.mu.Lock()
-	defer d.jobs.mu.Unlock()
-	return d.jobs.on[tenant+"\x00"+id]
-}
-
-// enter takes a place for a job.
-func (r *runners) enter(tenant, id string) (context.Context, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.closed:
-		return nil, fact.Errorf(fact.Closed, "the node is shutting down")
-	case r.on[tenant+"\x00"+id]:
-		return nil, fact.Errorf(fact.Conflict, "the job %s is running on this node", id)
-	case len(r.on) >= maxJobs || r.tenant[tenant] >= maxTenantJobs:
-		return nil, fact.Errorf(fact.RateLimited, "too many jobs are running: %d of a tenant may, and %d on one node", maxTenantJobs, maxJobs)
-	}
-	if r.ctx == nil {
-		r.ctx, r.end = context.WithCancel(context.Background())
-		r.on, r.tenant = map[string]bool{}, map[string]int{}
-	}
-	r.on[tenant+"\x00"+id] = true
-	r.tenant[tenant]++
-	r.wait.Add(1)
-	return r.ctx, nil
-}
-
-func (r *runners) leave(tenant, id string) {
-	r.mu.Lock()
-	delete(r.on, tenant+"\x00"+id)
-	if r.tenant[tenant]--; r.tenant[tenant] == 0 {
-		delete(r.tenant, tenant)
-	}
-	r.mu.Unlock()
-	r.wait.Done()
-}
 
 // start keeps a long text, makes a job of it, and begins. What it returns for is on
 // disk on a majority: the text, and that it is to be read.
@@ -97,40 +32,54 @@ func (d *Desk) start(ctx context.Context, w *work, o memory.WriteOptions) (*Job,
 	if o.Branch != "" && o.Branch != fact.MainBranch {
 		return nil, nil, fact.Invalid("branch", "cannot be named for a long text: jobs write to main")
 	}
-	id := JobKind + uuid.NewString()
-	run, err := d.jobs.enter(w.caller.Tenant, id)
+	j := &Job{ID: JobKind + uuid.NewString(), Status: JobRunning, Document: w.name, Chunks: len(w.chunks), Run: 1, Masked: w.masked, Here: true}
+	j.plan, j.source = w.describe(), w.source
+	run, err := d.jobs.enter(w.caller.Tenant, j.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	leave := func() { d.jobs.leave(w.caller.Tenant, id) }
-	write := &fact.Write{}
-	w.episode(write)
-	quiet := memory.WriteOptions{Mask: w.masker.Again()}
-	for len(write.Blobs) > partsPerTx {
-		if _, err := d.Memory.Transact(ctx, w.caller, quiet, &fact.Write{Blobs: write.Blobs[:partsPerTx]}, nil); err != nil {
-			leave()
-			return nil, nil, err
-		}
-		write.Blobs = write.Blobs[partsPerTx:]
+	leave := func() { d.jobs.leave(w.caller.Tenant, j.ID) }
+	write, err := d.keep(ctx, w)
+	if err != nil {
+		leave()
+		return nil, nil, err
 	}
-	j := &Job{ID: id, Status: JobRunning, Document: w.name, Chunks: len(w.chunks), Run: 1, Masked: w.masked, Here: true}
 	write.Asserts = append([]fact.Assert{
-		w.state(id, JobStatus, fact.TextObject(JobRunning), w.describe()), w.state(id, JobDone, number(0), j.counts()), w.state(id, JobRun, number(1), nil),
+		j.state(JobStatus, fact.TextObject(JobRunning), j.plan), j.state(JobDone, number(0), j.counts()), j.state(JobRun, number(1), nil),
 	}, append(write.Asserts, w.links()...)...)
-	o.Mask = quiet.Mask
+	o.Mask = w.masker.Again()
 	result, err := d.Memory.Transact(ctx, w.caller, o, write, nil)
-	if err == nil && result.Asserts[0].Fact.Subject != id { // the request was repeated: its job is there
+	switch {
+	case err != nil:
+		leave()
+		return nil, result, err
+	case len(result.Asserts) == 0:
+		leave()
+		return nil, result, fact.Errorf(fact.Conflict, "the Idempotency-Key was used for a job whose facts are gone")
+	case result.Asserts[0].Fact.Subject != j.ID: // the request was repeated: its job is there
 		leave()
 		j, _, err = d.Job(ctx, w.caller, memory.NewRead(), result.Asserts[0].Fact.Subject, nil)
 		return j, result, err
 	}
-	if err != nil {
-		leave()
-		return nil, result, err
-	}
 	told := *j
 	go d.run(run, w, j, leave)
 	return &told, result, nil
+}
+
+// keep writes a text but for its last pieces, which it returns. The fact that refers
+// to the text is written with the first, so that no piece is ever without one that a
+// policy judges, an undo takes back and a purge finds.
+func (d *Desk) keep(ctx context.Context, w *work) (*fact.Write, error) {
+	write := &fact.Write{}
+	w.episode(write)
+	for len(write.Blobs) > partsPerTx {
+		first := &fact.Write{Blobs: write.Blobs[:partsPerTx], Asserts: write.Asserts}
+		if _, err := d.Memory.Transact(ctx, w.caller, memory.WriteOptions{Mask: w.masker.Again()}, first, nil); err != nil {
+			return nil, err
+		}
+		write = &fact.Write{Blobs: write.Blobs[partsPerTx:]}
+	}
+	return write, nil
 }
 
 // Resume goes on with a job where it stopped, with models that are brought along
@@ -158,14 +107,14 @@ func (d *Desk) Resume(ctx context.Context, c memory.Caller, id string, extract, 
 		return nil, nil, err
 	}
 	leave := func() { d.jobs.leave(c.Tenant, j.ID) }
-	write := &fact.Write{Guards: []fact.Guard{w.holds(j, JobRun, j.Run)}, Asserts: []fact.Assert{w.state(j.ID, JobRun, number(j.Run+1), nil)}}
-	if j.Status != JobRunning {
-		write.Asserts = append(write.Asserts, w.state(j.ID, JobStatus, fact.TextObject(JobRunning), j.plan.Properties))
+	write := &fact.Write{Guards: []fact.Guard{j.holds(JobRun, j.Run)}, Asserts: []fact.Assert{j.state(JobRun, number(j.Run+1), nil)}}
+	if j.plan = withReason(j.plan, ""); j.Status != JobRunning {
+		write.Asserts = append(write.Asserts, j.state(JobStatus, fact.TextObject(JobRunning), j.plan))
 	}
-	result, err := d.Memory.Transact(ctx, c, memory.WriteOptions{Mask: w.masker.Again()}, write, nil)
+	result, err := d.Memory.Transact(ctx, c, memory.WriteOptions{Mask: w.masker.Again(), OwnGuards: true}, write, nil)
 	if err != nil {
 		leave()
-		return nil, result, err
+		return nil, result, overtaken(j, err)
 	}
 	j.Run, j.Status, j.Reason, j.Here = j.Run+1, JobRunning, "", true
 	told := *j
@@ -173,26 +122,58 @@ func (d *Desk) Resume(ctx context.Context, c memory.Caller, id string, extract, 
 	return &told, result, nil
 }
 
-func (w *work) holds(j *Job, predicate string, n int64) fact.Guard {
-	return fact.Guard{Subject: j.ID, Predicate: predicate, Kind: fact.GuardExpect, Object: number(n)}
+func overtaken(j *Job, err error) error {
+	if fact.CodeOf(err) != fact.CompareFailed {
+		return err
+	}
+	return fact.Errorf(fact.Conflict, "the job %s was resumed or stopped by somebody else at the same time", j.ID)
+}
+
+// byRequest is why a job stopped that somebody has stopped.
+const byRequest = "it was stopped on request"
+
+// Stop ends a job where it is, whichever node runs it: what was read until then stays,
+// and a resumption goes on from there. One that does not run is left as it is.
+func (d *Desk) Stop(ctx context.Context, c memory.Caller, id string) (*Job, memory.Meta, *fact.Result, error) {
+	if err := c.Require(fact.RoleWrite); err != nil {
+		return nil, memory.Meta{}, nil, err
+	}
+	j, meta, err := d.Job(ctx, c, memory.NewRead(), id, nil)
+	if err != nil || j.Status != JobRunning {
+		return j, meta, nil, err
+	}
+	write := j.ended(JobStopped, byRequest)
+	write.Asserts = append(write.Asserts, j.state(JobRun, number(j.Run+1), nil))
+	result, err := d.Memory.Transact(ctx, c, memory.WriteOptions{OwnGuards: true}, write, nil)
+	if err != nil {
+		return nil, meta, result, overtaken(j, err)
+	}
+	d.jobs.halt(c.Tenant, j.ID)
+	j.Run, j.Here = j.Run+1, false
+	return j, meta, result, nil
 }
 
 // run reads chunk after chunk. What it cannot go on with stops the job, and says so.
 func (d *Desk) run(ctx context.Context, w *work, j *Job, leave func()) {
 	defer leave()
-	for j.Done < j.Chunks {
-		err := d.step(ctx, w, j)
-		switch {
-		case err == nil:
-			continue
-		case ctx.Err() != nil:
-			return // the node is shutting down: the job is where its last chunk left it
-		case fact.CodeOf(err) == fact.CompareFailed:
-			return // somebody else has taken it over
-		}
-		d.stop(ctx, w, j, err)
-		return
+	var err error
+	for err == nil && j.Done < j.Chunks {
+		err = d.step(ctx, w, j)
 	}
+	if err == nil {
+		err = d.end(ctx, w, j, JobEnded, "")
+	}
+	switch {
+	case err == nil, ctx.Err() != nil: // stopped, or the node is shutting down: the job is where its last chunk left it
+		return
+	case fact.CodeOf(err) == fact.CompareFailed:
+		now, _, problem := d.Job(ctx, w.caller, memory.NewRead(), j.ID, nil)
+		if problem != nil || now.Run != j.Run || now.Status != JobRunning {
+			return // somebody else has taken it over, or it is gone with its source
+		}
+		err = fact.Errorf(fact.Conflict, "its text is gone, or its facts were changed by hand")
+	}
+	d.stop(ctx, w, j, err)
 }
 
 // step reads one chunk and writes what it says, and that it is done, in one tx.
@@ -205,38 +186,31 @@ func (d *Desk) step(ctx context.Context, w *work, j *Job) error {
 	}
 	write, kept := w.plan(found)
 	after := *j
-	r := newReceipt()
-	for _, e := range found {
-		if e.refuse != "" {
-			after.Counts[Refused]++
-		}
-	}
-	write.Guards = []fact.Guard{w.holds(j, JobRun, j.Run), w.holds(j, JobDone, int64(j.Done))}
+	after.Counts[Refused] += len(found) - len(kept)
 	after.Done++
+	write.Guards = []fact.Guard{j.holds(JobRun, j.Run), j.holds(JobDone, int64(j.Done)), w.isKept()}
 	// What becomes of a statement is known once it is written: the counts of this chunk
 	// are told with the next one, or with the end.
-	write.Asserts = append(write.Asserts, w.state(j.ID, JobDone, number(int64(after.Done)), after.counts()))
-	o := memory.WriteOptions{Mask: w.masker.Again(), Threshold: &w.limit}
-	result, err := d.write(ctx, w, o, write)
+	write.Asserts = append(write.Asserts, j.state(JobDone, number(int64(after.Done)), after.step(len(kept), found)))
+	result, err := d.write(ctx, w, memory.WriteOptions{Mask: w.masker.Again(), Threshold: &w.limit}, write)
 	if err != nil {
 		return err
 	}
+	r := newReceipt()
 	w.report(r, found, kept, result.Asserts[:len(kept)])
 	for o := Written; o < Refused; o++ {
 		after.Counts[o] += r.Counts[o]
 	}
 	after.Masked += result.Masked
 	*j = after
-	if j.Done < j.Chunks {
-		return nil
-	}
-	return d.end(ctx, w, j, JobEnded, "")
+	return nil
 }
 
 // write writes once more where the outcome of the first time is unknown: a guard
 // tells whether it has happened.
 func (d *Desk) write(ctx context.Context, w *work, o memory.WriteOptions, write *fact.Write) (*fact.Result, error) {
 	o.Idem = &fact.Idempotency{Key: uuid.NewString(), Method: "JOB", Path: "/api/digest"}
+	o.OwnGuards = true
 	for n := 1; ; n++ {
 		result, err := d.Memory.Transact(ctx, w.caller, o, write, nil)
 		code := fact.CodeOf(err)
@@ -253,27 +227,32 @@ func (d *Desk) write(ctx context.Context, w *work, o memory.WriteOptions, write 
 	}
 }
 
-// end writes how a job stands, with its counts.
-func (d *Desk) end(ctx context.Context, w *work, j *Job, status, reason string) error {
-	properties := j.plan.Properties
-	if properties == nil {
-		properties = w.describe()
-	}
-	if at := bytes.LastIndex(properties, []byte(`,"reason":`)); at >= 0 {
-		properties = append(properties[:at:at], '}')
-	}
-	if reason != "" {
-		properties = append(properties[:len(properties)-1:len(properties)-1], `,"reason":`...)
-		properties = append(jsonx.AppendString(properties, reason), '}')
-	}
+// ended says how a job stands that goes on no more, with its counts.
+func (j *Job) ended(status, reason string) *fact.Write {
 	j.Status, j.Reason = status, reason
-	write := &fact.Write{
-		Guards:  []fact.Guard{w.holds(j, JobRun, j.Run)},
-		Asserts: []fact.Assert{w.state(j.ID, JobStatus, fact.TextObject(status), properties)},
-	}
 	result := status + " after " + strconv.Itoa(j.Done) + " chunks" // another one each time, or it would be a repeat
-	write.Asserts = append(write.Asserts, w.state(j.ID, JobResult, fact.TextObject(result), j.counts()))
-	_, err := d.write(ctx, w, memory.WriteOptions{Mask: w.masker.Again()}, write)
+	return &fact.Write{
+		Guards: []fact.Guard{j.holds(JobRun, j.Run)},
+		Asserts: []fact.Assert{
+			j.state(JobStatus, fact.TextObject(status), withReason(j.plan, reason)), j.state(JobResult, fact.TextObject(result), j.counts()),
+		},
+	}
+}
+
+// withReason puts why a job stopped behind what it has to do.
+func withReason(plan []byte, reason string) []byte {
+	if at := bytes.LastIndex(plan, []byte(`,"reason":`)); at >= 0 {
+		plan = append(plan[:at:at], '}')
+	}
+	if n := len(plan) - 1; reason != "" && n > 0 {
+		plan = append(plan[:n:n], `,"reason":`...)
+		plan = append(jsonx.AppendString(plan, reason), '}')
+	}
+	return plan
+}
+
+func (d *Desk) end(ctx context.Context, w *work, j *Job, status, reason string) error {
+	_, err := d.write(ctx, w, memory.WriteOptions{Mask: w.masker.Again()}, j.ended(status, reason))
 	return err
 }
 

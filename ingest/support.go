@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"abagraph/fact"
 	"abagraph/memory/page"
 )
@@ -14,7 +16,8 @@ import (
 type evidence struct{ text string }
 
 // newEvidence takes what differs between a text and a fair quote of it out of both:
-// case, white space, the kind of quotes and dashes, and marks of emphasis.
+// case, white space, the form of a character, the kind of quotes and dashes, what is
+// not seen, and marks of emphasis.
 // A link may be quoted as it is written and as it reads.
 func newEvidence(parts ...string) evidence {
 	text := strings.Join(parts, " ")
@@ -29,9 +32,9 @@ var markdownLink = regexp.MustCompile(`!?\[([^\]\n]*)\]\([^)\n]*\)`)
 func flat(text string) string {
 	var b strings.Builder
 	space := true
-	for _, r := range text {
+	for _, r := range norm.NFKC.String(text) {
 		switch r {
-		case '*', '`', '\u200b', '\ufeff', '\u00ad':
+		case '*', '`':
 			continue
 		case '\u2018', '\u2019', '\u201a', '\u2032':
 			r = '\''
@@ -42,6 +45,9 @@ func flat(text string) string {
 		case '\u2026':
 			b.WriteString("...")
 			space = false
+			continue
+		}
+		if unicode.Is(unicode.Cf, r) || r == 0 {
 			continue
 		}
 		if unicode.IsSpace(r) || r == '_' {
@@ -57,15 +63,26 @@ func flat(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// minQuote is the least that a quote must say.
-const minQuote = 3
+// says reports whether a quote says anything by itself: two words, or one that is
+// long, since scripts without spaces write several in one.
+func says(quote string) bool {
+	const long = 8 // bytes
+	words := wordsOf(quote)
+	return len(words) > 1 || len(words) == 1 && len(words[0]) >= long
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+}
 
 // lacks says what a statement has no support for; "" = it has support for all.
 func (e evidence) lacks(quote, subject string, object fact.Object) string {
 	q := flat(quote)
 	switch {
-	case len(q) < minQuote:
+	case q == "":
 		return "no quote from the text supports it"
+	case !says(q):
+		return "its quote says too little"
 	case !strings.Contains(e.text, q):
 		return "its quote is not in the text"
 	case !e.names(subject):
@@ -81,15 +98,19 @@ func isEntity(text string) bool {
 	return ok
 }
 
-// names reports whether the text has any word of an entity's id.
+// names reports whether the text has any word of an entity's id that says something.
 func (e evidence) names(entity string) bool {
 	id := entity
 	if _, after, ok := fact.SplitEntity(entity); ok {
 		id = after
 	}
-	words := strings.FieldsFunc(flat(id), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := wordsOf(flat(id))
+	least := 0 // "of" names nothing where there is a longer word
 	for _, w := range words {
-		if (len(w) > 1 || len(words) == 1) && e.has(w) {
+		least = max(least, min(len(w), 3))
+	}
+	for _, w := range words {
+		if len(w) >= least && e.has(w) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,7 +171,7 @@ func forbidden(permission string, on rules.Resource, d rules.Decision) *fact.Err
 }
 
 // authorise judges a request of a tenant's key by the tenant's policy.
-func (s *Service) authorise(ctx context.Context, c Caller, r *fact.Request) error {
+func (s *Service) authorise(ctx context.Context, c Caller, o WriteOptions, r *fact.Request) error {
 	if !c.governed() {
 		return nil
 	}
@@ -185,7 +186,31 @@ func (s *Service) authorise(ctx context.Context, c Caller, r *fact.Request) erro
 		return err
 	}
 	j := &ruling{s: s, ctx: ctx, caller: c, set: set, now: s.instant(), branch: r.Branch}
+	if !o.OwnGuards {
+		if err := j.guards(r.Write.Guards); err != nil {
+			return err
+		}
+	}
 	return j.write(r.Write)
+}
+
+// Unwritable says of each statement why the caller may not write it on a branch ("" =
+// main), nil where it may: for who writes what somebody else has found, and rather
+// leaves out a statement than all of them.
+func (s *Service) Unwritable(ctx context.Context, c Caller, branch string, list []fact.Assert) ([]error, error) {
+	refusals := make([]error, len(list))
+	if !c.governed() {
+		return refusals, nil
+	}
+	set, err := s.policyOf(ctx, c.Tenant, nil)
+	if err != nil {
+		return nil, err
+	}
+	j := &ruling{s: s, ctx: ctx, caller: c, set: set, now: s.instant(), branch: cmp.Or(branch, fact.MainBranch)}
+	for i := range list {
+		refusals[i] = j.row(list[i].Subject, list[i].Predicate, list[i].Source)
+	}
+	return refusals, nil
 }
 
 var branchPermissions = [...]string{
@@ -202,17 +227,21 @@ type ruling struct {
 	branch string
 }
 
-func (j *ruling) write(w *fact.Write) error {
-	for i := range w.Guards {
-		// A guard that fails tells what holds.
-		g := &w.Guards[i]
+// guards judges what a write compares: a guard that fails tells what holds.
+func (j *ruling) guards(list []fact.Guard) error {
+	for i := range list {
+		g := &list[i]
 		if fact.IsPolicy(g.Subject, g.Predicate) && j.caller.Role >= fact.RoleAdmin {
 			continue
 		}
 		if err := j.allow(rules.FactsRead, rules.Resource{Predicate: &g.Predicate, Branch: j.branch}, true); err != nil {
-			return inRows(err, "compares", i, len(w.Guards))
+			return inRows(err, "compares", i, len(list))
 		}
 	}
+	return nil
+}
+
+func (j *ruling) write(w *fact.Write) error {
 	if err := j.retracts(w.Retracts); err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ type WriteOptions struct {
 	Mask mask.Mode
 	// Approval is the id of what another asked for, where it takes two; "" = nothing was.
 	Approval string
+	// OwnGuards marks guards that the server sets for itself, as those of a job's
+	// steps are: nobody is told what they tell, and so no policy is asked.
+	OwnGuards bool
 	// own marks what the service writes for itself, as nobody else may.
 	own bool
 	// Warn is told what the answer should say besides; nil = nobody asks.
@@ -100,7 +103,7 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 	if o.Threshold != nil {
 		r.Threshold = *o.Threshold
 	}
-	if err := s.authorise(ctx, c, r); err != nil {
+	if err := s.authorise(ctx, c, o, r); err != nil {
 		return nil, err
 	}
 	if err := s.policyByHand(ctx, c, o, r); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,10 +19,11 @@ import (
 
 // digestFlags are what the flags of digest say.
 type digestFlags struct {
-	model                                     broughtModel
-	source, kind, date, subject, mask, resume string
-	threshold                                 float64
-	detach                                    bool
+	model                             broughtModel
+	source, kind, date, subject, mask string
+	resume, stop                      string
+	threshold                         float64
+	detach                            bool
 }
 
 func digestCommand(a *app) *cobra.Command {
@@ -34,7 +36,8 @@ and scores; without --model only its [[links]] are taken. The kind of document i
 that of the file's name unless --type says otherwise. A long document is a job, which
 is waited for, with its progress on stderr; --detach only starts it.`,
 		Example: `  abagraph digest notes.md --source notes --date 2024-06-01 --provider openai --model gpt-4o-mini
-  abagraph digest --resume Job:… --provider openai --model gpt-4o-mini`,
+  abagraph digest --resume Job:… --provider openai --model gpt-4o-mini
+  abagraph digest --stop Job:…`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(a, c, args) },
 	}
@@ -46,6 +49,7 @@ is waited for, with its progress on stderr; --detach only starts it.`,
 	flags.StringVar(&f.mask, "mask", "", "of personal data: redact, hash or shift_date")
 	flags.Float64Var(&f.threshold, "threshold", 0, "score below which a fact is a candidate (default: the server's)")
 	flags.StringVar(&f.resume, "resume", "", "job to go on with, in place of FILE")
+	flags.StringVar(&f.stop, "stop", "", "job to end where it is, in place of FILE")
 	flags.BoolVar(&f.detach, "detach", false, "do not wait for a job")
 	f.model.flags(c)
 	return c
@@ -62,8 +66,12 @@ func (f *digestFlags) run(a *app, c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.resume != "" {
+	switch {
+	case f.resume != "":
 		return f.goOn(a, c, model)
+	case f.stop != "":
+		f.detach = true // it is not waited for
+		return f.send(a, c, jobPath(f.stop)+"/stop", nil)
 	}
 	if len(args) == 0 {
 		return fmt.Errorf("FILE is missing (see %s --help)", c.CommandPath())
@@ -85,7 +93,11 @@ func (f *digestFlags) goOn(a *app, c *cobra.Command, model map[string]string) er
 	if model == nil {
 		return errors.New("--resume needs --model: keys of models are kept nowhere")
 	}
-	return f.send(a, c, "/api/digest/jobs/"+strings.TrimPrefix(f.resume, "Job:")+"/resume", map[string]any{"model": model})
+	return f.send(a, c, jobPath(f.resume)+"/resume", map[string]any{"model": model})
+}
+
+func jobPath(id string) string {
+	return "/api/digest/jobs/" + url.PathEscape(strings.TrimPrefix(id, "Job:"))
 }
 
 // body reads the document.
@@ -134,37 +146,56 @@ func readAll(a *app, name string) ([]byte, error) {
 type jobAnswer struct {
 	Job, Status, Reason string
 	Chunks, Done        int
+	Here                bool `json:"runs_here"`
 }
+
+// abandoned is for how many looks a job that runs not on the node that answers may
+// stand still: it may run on another one, or nowhere since its node was ended.
+const abandoned = 600
 
 // send sends a digest, and waits for the job that it may become.
 func (f *digestFlags) send(a *app, c *cobra.Command, path string, body map[string]any) error {
-	raw, err := encoded(body)
-	if err != nil {
-		return err
+	call := client.Call{Method: "POST", Path: path, Once: true}
+	if body != nil {
+		raw, err := encoded(body)
+		if err != nil {
+			return err
+		}
+		call.Body = raw
 	}
 	to, err := a.client(client.WithTimeout(modelTimeout))
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	got, err := to.Do(c.Context(), client.Call{Method: "POST", Path: path, Body: raw, Once: true})
+	got, err := to.Do(c.Context(), call)
 	if err != nil {
 		return a.explainDenial(err)
 	}
 	var j jobAnswer
+	shown, still := -1, 0
 	for json.Unmarshal(got.Body, &j) == nil && j.Job != "" && j.Status == "running" && !f.detach {
-		fmt.Fprintf(a.err, "%s: %d of %d chunks\n", j.Job, j.Done, j.Chunks)
+		if still++; j.Here || j.Done != shown {
+			still = 0
+		}
+		if j.Done != shown {
+			fmt.Fprintf(a.err, "%s: %d of %d chunks\n", j.Job, j.Done, j.Chunks)
+			shown = j.Done
+		}
+		if still == abandoned {
+			return fmt.Errorf("the job does not run on the node that answers, and has stood still for 10 minutes at %d of %d chunks: go on with --resume %s", j.Done, j.Chunks, j.Job)
+		}
 		if err := wait(c, time.Second); err != nil {
 			return err
 		}
-		if got, err = to.Do(c.Context(), client.Call{Method: "GET", Path: "/api/digest/jobs/" + strings.TrimPrefix(j.Job, "Job:")}); err != nil {
-			return err
+		if got, err = to.Do(c.Context(), client.Call{Method: "GET", Path: jobPath(j.Job)}); err != nil {
+			return fmt.Errorf("%s cannot be looked at: %w", j.Job, err)
 		}
 	}
 	if err := a.answer(got, digestTable); err != nil {
 		return err
 	}
-	if j.Status == "stopped" {
+	if j.Status == "stopped" && f.stop == "" {
 		return fmt.Errorf("the job stopped after %d of %d chunks: %s; go on with --resume %s", j.Done, j.Chunks, j.Reason, j.Job)
 	}
 	return nil

@@ -1,7 +1,7 @@
 package load
 
 import (
-	"io"
+	"maps"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -15,39 +15,78 @@ const maxDepth = 512
 
 // html reads a page token by token: what it says, block by block, under its
 // headings. Scripts, styles, navigation and what is hidden say nothing.
-func (d *Document) html(text string) error {
+func (d *Document) html(text string) {
+	r := &htmlReader{d: d, silent: silent}
+	r.read(text)
+	if unclosed[r.within()] { // it would have swallowed the rest of the page
+		notes := d.Notes
+		*d = Document{Written: fact.NoInstant, Notes: append(notes, "what <"+r.within().String()+"> and the like hold was read, too: one of them never ends")}
+		r = &htmlReader{d: d, silent: mute}
+		r.read(text)
+	}
+}
+
+func (r *htmlReader) read(text string) {
 	z := html.NewTokenizer(strings.NewReader(text))
-	z.SetMaxBuf(1 << 20)
-	r := &htmlReader{d: d}
-	for {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			break
-		}
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() { // the text is whole: its end is the only error
 		r.token(kind, z)
 	}
 	r.flush()
-	if err := z.Err(); err != io.EOF {
-		return fact.Invalid("content", "cannot be read as HTML: a single tag is longer than 1 MiB")
-	}
-	return nil
 }
 
 type htmlReader struct {
 	d       *Document
 	path    [6]string
 	text    strings.Builder
-	skip    int // how many elements deep we are in what says nothing
-	skipped []atom.Atom
-	heading int // 1 to 6 within a heading
+	silent  map[atom.Atom]bool // elements of which nothing is read
+	skipped []atom.Atom        // those that we are in
+	deep    int                // how many elements of the kind of the outermost are open beyond maxDepth
+	heading int                // 1 to 6 within a heading
 	title   bool
 	pre     int
 }
 
-// silent are elements of which nothing is read.
-var silent = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Svg: true, atom.Nav: true, atom.Form: true, atom.Iframe: true,
-	atom.Button: true, atom.Select: true, atom.Canvas: true, atom.Object: true, atom.Footer: true, atom.Dialog: true, atom.Math: true,
+// mute are elements whose content is no text for readers, and unclosed those around
+// a page's text that a careless page does not close. Of both nothing is read; of the
+// second kind all is where one of them never ends.
+var (
+	mute = map[atom.Atom]bool{
+		atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Svg: true, atom.Iframe: true, atom.Canvas: true, atom.Object: true,
+		atom.Math: true, atom.Select: true, atom.Textarea: true,
+	}
+	unclosed = map[atom.Atom]bool{atom.Nav: true, atom.Button: true, atom.Footer: true, atom.Dialog: true}
+	silent   = both(mute, unclosed)
+)
+
+func both(a, b map[atom.Atom]bool) map[atom.Atom]bool {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// hidden reports whether an element says itself that it is not to be seen.
+func hidden(t html.Token) bool {
+	for i := range t.Attr {
+		switch a := &t.Attr[i]; a.Key {
+		case "hidden":
+			return true
+		case "style":
+			style := strings.ToLower(strings.Join(strings.Fields(a.Val), ""))
+			if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// implied are elements that the next of their kind ends.
+var implied = map[atom.Atom]bool{atom.P: true, atom.Li: true, atom.Tr: true, atom.Td: true, atom.Th: true, atom.Dt: true, atom.Dd: true}
+
+// void are elements that have no end.
+var void = map[atom.Atom]bool{
+	atom.Area: true, atom.Base: true, atom.Br: true, atom.Col: true, atom.Embed: true, atom.Hr: true, atom.Img: true, atom.Input: true, atom.Link: true,
+	atom.Meta: true, atom.Source: true, atom.Track: true, atom.Wbr: true,
 }
 
 // breaking are elements that end a block.
@@ -59,7 +98,7 @@ var breaking = map[atom.Atom]bool{
 func (r *htmlReader) token(kind html.TokenType, z *html.Tokenizer) {
 	switch kind {
 	case html.TextToken:
-		if r.skip == 0 {
+		if len(r.skipped) == 0 {
 			r.say(string(z.Text()))
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
@@ -73,10 +112,19 @@ func (r *htmlReader) token(kind html.TokenType, z *html.Tokenizer) {
 
 func (r *htmlReader) open(t html.Token, closed bool) {
 	a := t.DataAtom
-	if r.skip > 0 || silent[a] {
-		if !closed && silent[a] && len(r.skipped) < maxDepth {
-			r.skipped = append(r.skipped, a)
-			r.skip++
+	switch {
+	case len(r.skipped) == 1 && a == r.skipped[0] && implied[a]:
+		r.skipped = r.skipped[:0] // the next one ends it
+	}
+	switch {
+	case len(r.skipped) > 0:
+		if !closed && (r.silent[a] || a == r.skipped[0] && !void[a]) {
+			r.skip(a)
+		}
+		return
+	case r.silent[a], hidden(t) && !void[a]:
+		if !closed {
+			r.skip(a)
 		}
 		return
 	}
@@ -86,7 +134,9 @@ func (r *htmlReader) open(t html.Token, closed bool) {
 	case atom.Meta:
 		r.meta(t)
 	case atom.Time:
-		r.d.written(attribute(t, "datetime"))
+		if published(t) {
+			r.d.written(attribute(t, "datetime"))
+		}
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		r.flush()
 		r.heading = int(t.Data[1] - '0')
@@ -110,14 +160,8 @@ func (r *htmlReader) open(t html.Token, closed bool) {
 }
 
 func (r *htmlReader) close(a atom.Atom) {
-	if r.skip > 0 {
-		for i := len(r.skipped) - 1; i >= 0; i-- {
-			if r.skipped[i] == a {
-				r.skipped = r.skipped[:i]
-				r.skip = i
-				break
-			}
-		}
+	if len(r.skipped) > 0 {
+		r.unskip(a)
 		return
 	}
 	switch a {
@@ -131,6 +175,37 @@ func (r *htmlReader) close(a atom.Atom) {
 	if breaking[a] {
 		r.flush()
 	}
+}
+
+// skip goes into an element that says nothing.
+func (r *htmlReader) skip(a atom.Atom) {
+	if len(r.skipped) < maxDepth {
+		r.skipped = append(r.skipped, a)
+	} else if a == r.skipped[0] {
+		r.deep++
+	}
+}
+
+// unskip leaves the innermost such element of a name.
+func (r *htmlReader) unskip(a atom.Atom) {
+	if a == r.skipped[0] && r.deep > 0 {
+		r.deep--
+		return
+	}
+	for i := len(r.skipped) - 1; i >= 0; i-- {
+		if r.skipped[i] == a {
+			r.skipped = r.skipped[:i]
+			return
+		}
+	}
+}
+
+// within is the outermost element that says nothing and is open.
+func (r *htmlReader) within() atom.Atom {
+	if len(r.skipped) == 0 {
+		return 0
+	}
+	return r.skipped[0]
 }
 
 func (r *htmlReader) say(text string) {
@@ -179,6 +254,23 @@ func (r *htmlReader) flush() {
 	}
 	r.d.add(join(r.path[:]), strings.TrimSpace(r.text.String()))
 	r.text.Reset()
+}
+
+// published reports whether a time is that of the page: any other may be that of what
+// it speaks of.
+func published(t html.Token) bool {
+	for i := range t.Attr {
+		if t.Attr[i].Key == "pubdate" {
+			return true
+		}
+	}
+	name := strings.ToLower(attribute(t, "itemprop") + " " + attribute(t, "class"))
+	for _, word := range [...]string{"publish", "datecreated", "entry-date"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // meta reads the day that a page says it was published.

@@ -67,15 +67,16 @@ func Text(kind, content string) (*Document, error) {
 		return d, d.pdf(raw)
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
-	content = strings.ReplaceAll(content, "\r\n", "\n")
+	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\r", "\n")
 	if !utf8.ValidString(content) {
 		content = strings.ToValidUTF8(content, "\ufffd")
 	}
+	defer func() { d.Title = short(d.Title, maxTitle) }()
 	switch kind {
 	case HTML:
-		return d, d.html(content)
+		d.html(content)
 	case CSV:
-		d.csv(content)
+		return d, d.csv(content)
 	case JSONL, Plain:
 		d.plain(d.withoutBriefings(content))
 	case Calendar, Card:
@@ -104,6 +105,23 @@ func (d *Document) String() string {
 		b.WriteString("\n\n")
 	}
 	return b.String()
+}
+
+// Bounds of what is told beside each chunk, since it is told with every one.
+const (
+	maxHeading = 200
+	maxTitle   = 1_000
+)
+
+// short takes the beginning of a text, to the end of a character.
+func short(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 func (d *Document) add(path, text string) {

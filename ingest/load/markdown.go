@@ -63,7 +63,7 @@ func join(path []string) string {
 	var parts []string
 	for _, p := range path {
 		if p != "" {
-			parts = append(parts, p)
+			parts = append(parts, short(p, maxHeading))
 		}
 	}
 	return strings.Join(parts, " › ")

@@ -6,13 +6,22 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"abagraph/fact"
 )
 
 // maxBadRows is how many rows that cannot be read are told of one by one.
 const maxBadRows = 20
 
+// Bounds of a table: what its header may say of each value, and what the whole may
+// grow to by that.
+const (
+	maxColumnName = 100
+	maxGrowth     = 8
+)
+
 // csv makes one line of each row, under the header.
-func (d *Document) csv(text string) {
+func (d *Document) csv(text string) error {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, false
 	if head, _, _ := strings.Cut(text, "\n"); strings.Count(head, ";") > strings.Count(head, ",") {
@@ -21,7 +30,7 @@ func (d *Document) csv(text string) {
 		r.Comma = '\t'
 	}
 	var header []string
-	bad := 0
+	bad, grown := 0, 0
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -33,16 +42,25 @@ func (d *Document) csv(text string) {
 				d.Notes = append(d.Notes, "a row could not be read: "+err.Error())
 			}
 			if bad > maxBadRows {
-				return
+				d.Notes = append(d.Notes, "the rest of the table was not read")
+				return nil
 			}
 			continue
 		}
 		if header == nil {
+			for i := range row {
+				row[i] = short(strings.TrimSpace(row[i]), maxColumnName)
+			}
 			header = row
 			continue
 		}
-		d.add("rows of a table", "row "+strconv.Itoa(line)+": "+named(header, row))
+		said := "row " + strconv.Itoa(line) + ": " + named(header, row)
+		if grown += len(said); grown > maxGrowth*len(text)+1<<20 {
+			return fact.Invalid("content", "is a table whose column names are too long for its rows: each value is told with the name of its column")
+		}
+		d.add("rows of a table", said)
 	}
+	return nil
 }
 
 // named writes a row as name = value; name = value.
@@ -56,7 +74,7 @@ func named(header, row []string) string {
 			b.WriteString("; ")
 		}
 		if i < len(header) {
-			b.WriteString(strings.TrimSpace(header[i]) + " = ")
+			b.WriteString(header[i] + " = ")
 		}
 		b.WriteString(value)
 	}

@@ -7,6 +7,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
 
 	"abagraph/fact"
 	"abagraph/ingest/load"
@@ -103,48 +106,40 @@ func fetch(ctx context.Context, guard *outbound.Guard, address string) (*Page, e
 	if err != nil {
 		return nil, fact.Invalid("url", "is not a URL")
 	}
-	if err := askRobots(ctx, guard, u); err != nil {
+	robots := &robots{ctx: ctx, guard: guard, sites: map[string]string{}}
+	if err := robots.ask(u); err != nil {
 		return nil, err
 	}
-	r, body, err := guard.Fetch(ctx, outbound.Request{URL: address, Limits: limits, Header: map[string]string{"Accept": "text/html, text/markdown, text/plain;q=0.8"}})
+	r, body, err := guard.Fetch(ctx, outbound.Request{
+		URL: address, Limits: limits, Header: map[string]string{"Accept": "text/html, text/markdown, text/plain;q=0.8"}, Hop: robots.ask,
+	})
 	if err != nil {
 		return nil, told("url", err)
 	}
 	if r.Status != 200 {
 		return nil, fact.Errorf(fact.Closed, "the site answered %d", r.Status)
 	}
-	if at, err := url.Parse(r.URL); err == nil && at.Host != u.Host { // another site has rules of its own
-		if err := askRobots(ctx, guard, at); err != nil {
-			return nil, err
-		}
-	}
-	kind := load.HTML
-	if media := r.Header("Content-Type"); media != "" {
+	kind, media := load.HTML, r.Header("Content-Type")
+	if media != "" {
 		if kind, err = load.KindOf("url", media); err != nil || kind == load.PDF {
 			return nil, fact.Invalid("url", "leads to no page of text")
 		}
 	}
-	return &Page{URL: r.URL, Kind: kind, Text: string(body), Bytes: len(body)}, nil
+	return &Page{URL: r.URL, Kind: kind, Text: decoded(body, media), Bytes: len(body)}, nil
 }
 
-// askRobots refuses what a site asks not to be fetched. A site without robots.txt
-// asks for nothing; one that cannot be asked is not fetched.
-func askRobots(ctx context.Context, guard *outbound.Guard, u *url.URL) error {
-	r, body, err := guard.Fetch(ctx, outbound.Request{URL: u.Scheme + "://" + u.Host + "/robots.txt", Limits: outbound.Limits{Bytes: 512 << 10, Time: 10 * time.Second}})
+// decoded makes UTF-8 of a page, by what the site or the page itself says of its
+// encoding.
+func decoded(body []byte, media string) string {
+	e, name, certain := charset.DetermineEncoding(body, media)
+	if name == "utf-8" || !certain && utf8.Valid(body) {
+		return string(body)
+	}
+	text, err := e.NewDecoder().Bytes(body)
 	if err != nil {
-		return told("url", err)
+		return string(body)
 	}
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
-	switch {
-	case r.Status >= 500:
-		return fact.Errorf(fact.Closed, "the site answered %d to robots.txt", r.Status)
-	case r.Status == 200 && !allowed(string(body), outbound.UserAgent, path):
-		return fact.Invalid("url", "is not to be fetched: robots.txt of the site asks not to")
-	}
-	return nil
+	return string(text)
 }
 
 // ask has a scraper fetch a page, with its caller's key.
@@ -179,8 +174,11 @@ func (s *Scraper) ask(ctx context.Context, guard *outbound.Guard, address, base,
 	if err == nil {
 		text = take(v)
 	}
-	if strings.TrimSpace(text) == "" {
+	switch {
+	case strings.TrimSpace(text) == "":
 		return nil, &fact.Error{Code: fact.Closed, Field: "scraper", Message: "scraper gave no text of the page"}
+	case s.Key.In(jsonx.Value{Text: text}):
+		return nil, &fact.Error{Code: fact.Closed, Field: "scraper", Message: "scraper answered with the key that it was sent"}
 	}
 	return &Page{URL: address, Kind: load.Markdown, Text: text, Bytes: len(text)}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+
+	"abagraph/internal/jsonx"
 )
 
 // Redacted stands for a key wherever one is shown.
@@ -64,4 +66,24 @@ func (k Key) check() string {
 		return "may hold only printable ASCII characters, and no space"
 	}
 	return ""
+}
+
+// told is the least length at which a key is a secret rather than a word: an endpoint
+// that wants none takes any.
+const told = 12
+
+// In reports whether an endpoint's answer tells the secret that it was sent.
+func (k Key) In(v jsonx.Value) bool {
+	if len(k.secret) < told {
+		return false
+	}
+	if strings.Contains(v.Text, k.secret) || strings.Contains(v.Name, k.secret) {
+		return true
+	}
+	for i := range v.Kids {
+		if k.In(v.Kids[i]) {
+			return true
+		}
+	}
+	return false
 }

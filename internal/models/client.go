@@ -108,10 +108,14 @@ func (c *Client) Ask(ctx context.Context, tenant string, m *byok.Config, q *Ques
 	for n := 1; ; n++ {
 		answer, err := c.once(ctx, m, q)
 		if err == nil {
-			if err = take(answer); err == nil {
+			switch err = take(answer); {
+			case err != nil:
+				err = &Failure{Kind: Malformed, what: "answered not what it was asked for: " + m.Key.Scrub(err.Error())}
+			case m.Key.In(answer.Value): // what an answer says may be stored
+				err = malformed("answered with the key that it was sent")
+			default:
 				return nil
 			}
-			err = &Failure{Kind: Malformed, what: "answered not what it was asked for: " + m.Key.Scrub(err.Error())}
 		}
 		var f *Failure
 		if !errors.As(err, &f) {

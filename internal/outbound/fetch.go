@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 )
 
 // UserAgent is what fetches call themselves.
@@ -18,6 +19,9 @@ type Request struct {
 	Header map[string]string
 	Body   []byte
 	Limits Limits
+	// Hop is asked before each redirect is followed, beside the guard; its error ends
+	// the call and is returned as it is. nil = nobody is asked.
+	Hop func(to *url.URL) error
 }
 
 // Response is the answer to a Request, whatever its status.
@@ -51,8 +55,21 @@ func (g *Guard) Open(ctx context.Context, q Request) (*Response, error) {
 	for name, value := range q.Header {
 		request.Header.Set(name, value)
 	}
-	response, err := g.Client(q.Limits).Do(request)
-	if err != nil {
+	client, stopped := g.Client(q.Limits), error(nil)
+	if judge := client.CheckRedirect; q.Hop != nil {
+		client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
+			if err := judge(next, via); err != nil {
+				return err
+			}
+			stopped = q.Hop(next.URL)
+			return stopped
+		}
+	}
+	response, err := client.Do(request)
+	switch {
+	case stopped != nil:
+		return nil, stopped
+	case err != nil:
 		return nil, Explain(ctx, err)
 	}
 	return &Response{Status: response.StatusCode, URL: response.Request.URL.String(), Body: &explained{ctx, response.Body}, header: response.Header}, nil
