@@ -9,6 +9,7 @@ import (
 
 	httpd "abagraph/http"
 	"abagraph/ingest"
+	"abagraph/ingest/load"
 	"abagraph/internal/jsonx"
 	"abagraph/internal/models"
 	"abagraph/internal/models/standin"
@@ -29,9 +30,13 @@ func withModel(t *testing.T, door memory.Options, reply func(standin.Call) stand
 // withDesk has texts read by models on this machine.
 func withDesk(t *testing.T) func(*httpd.Config) {
 	return func(c *httpd.Config) {
-		c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t), Guard: localGuard(t)}
+		c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t), Guard: localGuard(t), PDF: inProcess}
 		t.Cleanup(c.Desk.Close)
 	}
+}
+
+func inProcess(_ context.Context, _ string, raw []byte) (*load.Document, error) {
+	return load.PDFText(raw)
 }
 
 func localModels(t *testing.T) *models.Client {

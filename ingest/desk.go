@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"abagraph/fact"
+	"abagraph/ingest/load"
 	"abagraph/internal/models"
 	"abagraph/internal/outbound"
 	"abagraph/memory"
@@ -15,7 +16,10 @@ type Desk struct {
 	Memory *memory.Service
 	Models *models.Client  // nil = this node asks no models
 	Guard  *outbound.Guard // of pages that are fetched; nil = none is
-	Logger *slog.Logger    // nil = nobody is told
+	// PDF reads the text of a PDF for a tenant, apart from this process, which it
+	// could harm; nil = none is read.
+	PDF    func(ctx context.Context, tenant string, raw []byte) (*load.Document, error)
+	Logger *slog.Logger // nil = nobody is told
 
 	jobs runners
 }
@@ -34,6 +38,21 @@ func (d *Desk) checkModels(list ...Model) error {
 		}
 	}
 	return nil
+}
+
+// document reads a document of any kind.
+func (d *Desk) document(ctx context.Context, tenant, kind, content string) (*load.Document, error) {
+	if kind != load.PDF {
+		return load.Text(kind, content)
+	}
+	if d.PDF == nil {
+		return nil, fact.Invalid("content_type", "cannot be read: this node reads no PDFs")
+	}
+	raw, err := load.PDFBytes(content)
+	if err != nil {
+		return nil, err
+	}
+	return d.PDF(ctx, tenant, raw)
 }
 
 // ask asks a model; what went wrong is told of the field that named it.

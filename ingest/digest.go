@@ -109,6 +109,13 @@ func (d *Desk) Digest(ctx context.Context, c memory.Caller, o memory.WriteOption
 		return d.read(ctx, c, o, q, trace)
 	}
 	masker := d.Memory.Masker(c, q.Mode)
+	if !q.FromFacts && q.Kind == load.PDF {
+		doc, err := d.document(ctx, c.Tenant, q.Kind, q.Content)
+		if err != nil {
+			return nil, nil, err
+		}
+		q.Content = doc.String()
+	}
 	facts, masked, err := q.statements(&masker)
 	if err != nil {
 		return nil, nil, err
@@ -159,15 +166,7 @@ func (d *Digest) statements(m *mask.Masker) ([]fact.Assert, int, error) {
 
 // links returns one reference for each target that the content links to.
 func (d *Digest) links(m *mask.Masker) ([]fact.Assert, int, error) {
-	text := d.Content
-	if d.Kind == load.PDF {
-		doc, err := load.Text(d.Kind, text)
-		if err != nil {
-			return nil, 0, err
-		}
-		text = doc.String()
-	}
-	content, masked := m.Text(text)
+	content, masked := m.Text(d.Content)
 	links := page.Links(content)
 	if len(links) == 0 {
 		return nil, 0, fact.Invalid("extract_model", "is required: without a model only [[links]] are extracted, and the content has none")

@@ -52,7 +52,7 @@ type work struct {
 }
 
 // begin masks a text, and takes it apart.
-func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
+func (d *Desk) begin(ctx context.Context, c memory.Caller, q *Digest, limit float64) (*work, error) {
 	if err := d.checkModels(q.Extract, q.Judge); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
 	w.source = &source
 	q.Kind = cmp.Or(q.Kind, load.Markdown)
 	given := q.Kind
-	if err := w.load(); err != nil {
+	if err := w.load(ctx); err != nil {
 		return nil, err
 	}
 	if q.Kind != given && given != load.PDF {
@@ -84,10 +84,10 @@ func (d *Desk) begin(c memory.Caller, q *Digest, limit float64) (*work, error) {
 
 // load masks the content and takes it apart. What only shows as personal data once
 // the markup is gone is masked then, and the text is kept in place of the markup.
-func (w *work) load() (err error) {
+func (w *work) load(ctx context.Context) (err error) {
 	kind, notes := w.digest.Kind, []string(nil)
 	if kind == load.PDF { // its text is what can be masked
-		w.doc, err = load.Text(kind, w.digest.Content)
+		w.doc, err = w.desk.document(ctx, w.caller.Tenant, kind, w.digest.Content)
 	} else {
 		w.content, w.masked = w.masker.Text(w.digest.Content)
 		w.doc, err = load.Text(kind, w.content)
@@ -112,7 +112,7 @@ func (w *work) load() (err error) {
 
 // read extracts and judges what a text says, and writes it in one tx.
 func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions, q *Digest, trace *memory.Trace) (*Receipt, *fact.Result, error) {
-	w, err := d.begin(c, q, d.Memory.Threshold(o.Threshold))
+	w, err := d.begin(ctx, c, q, d.Memory.Threshold(o.Threshold))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,7 @@ func openAlone(ctx context.Context, s settings, logger *slog.Logger, die func(li
 	if err != nil {
 		return nil, nil, err
 	}
-	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, Logger: logger}
+	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, PDF: pdfReader().PDF, Logger: logger}
 	server, err := mcpServer(s, door, n.desk, logger)
 	if err != nil {
 		return nil, nil, err

@@ -69,7 +69,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err != nil {
 		return nil, err
 	}
-	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, Guard: n.guard, Logger: logger}
+	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, Guard: n.guard, PDF: pdfReader().PDF, Logger: logger}
 	config := serverConfig(s, door, logger, window, registry)
 	config.Desk = n.desk
 	tools, err := mcpServer(s, door, n.desk, logger)

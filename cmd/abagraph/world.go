@@ -137,5 +137,6 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 			root.AddCommand(command)
 		}
 	}
+	root.AddCommand(readPDFCommand(a))
 	return root
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/base64"
 	"strings"
 	"unicode/utf8"
 
@@ -60,11 +59,11 @@ type Block struct {
 func Text(kind, content string) (*Document, error) {
 	d := &Document{Written: fact.NoInstant}
 	if kind == PDF {
-		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(content), ""))
+		raw, err := PDFBytes(content)
 		if err != nil {
-			return nil, fact.Invalid("content", "must be base64 for application/pdf")
+			return nil, err
 		}
-		return d, d.pdf(raw)
+		return PDFText(raw)
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
 	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\r", "\n")

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,24 @@ const (
 	maxPDFBytes = 32 << 20
 	maxPages    = 2_000
 	maxTree     = 16 // levels of the tree of pages
+	maxUnread   = 20 // pages that could not be read are told of one by one
 )
+
+// PDFText reads the text of a PDF. Its work is not bounded in time and memory but by
+// what checkPDF refuses: a server has it done in a process of its own.
+func PDFText(raw []byte) (*Document, error) {
+	d := &Document{Written: fact.NoInstant}
+	return d, d.pdf(raw)
+}
+
+// PDFBytes takes a PDF out of the base64 in which it is sent.
+func PDFBytes(content string) ([]byte, error) {
+	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(content), ""))
+	if err != nil {
+		return nil, fact.Invalid("content", "must be base64 for application/pdf")
+	}
+	return raw, nil
+}
 
 // pdf reads the text of each page. The library panics on what is no PDF, which is
 // an error of the content and not of ours.
@@ -43,15 +61,24 @@ func (d *Document) pdf(raw []byte) (err error) {
 	if len(pages) > maxPages {
 		return fact.Invalid("content", "is a PDF of more than 2,000 pages")
 	}
+	total, unread := 0, 0
 	for n, page := range pages {
-		text, err := page.GetPlainText(nil)
+		text, err := pageText(page)
+		if total += len(text); total > maxPDFText {
+			return fact.Invalid("content", "is a PDF of more than 32 MiB of text")
+		}
 		if err != nil {
-			d.Notes = append(d.Notes, "page "+strconv.Itoa(n+1)+" could not be read")
+			if unread++; unread <= maxUnread {
+				d.Notes = append(d.Notes, "page "+strconv.Itoa(n+1)+" could not be read")
+			}
 			continue
 		}
 		for block := range strings.SplitSeq(text, "\n\n") {
 			d.add("page "+strconv.Itoa(n+1), strings.ToValidUTF8(block, "\ufffd"))
 		}
+	}
+	if unread > maxUnread {
+		d.Notes = append(d.Notes, strconv.Itoa(unread)+" pages could not be read")
 	}
 	if d.Empty() {
 		return fact.Invalid("content", "is a PDF without text: pictures of pages are not read")

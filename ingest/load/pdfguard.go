@@ -10,13 +10,14 @@ import (
 
 // The library that reads PDFs follows whatever a file says: page trees that lead
 // back to themselves, arrays nested without end, streams that unpack to gigabytes.
-// What follows bounds it from outside.
+// What follows refuses the plainest of that before the library sees it; what is left
+// is bounded by the process in which it is read (package apart).
 
 // Bounds of what a PDF may make the library do.
 const (
 	maxNesting  = 100_000   // far beyond what noise in pictures looks like, far below the stack
-	maxStream   = 32 << 20  // bytes of one unpacked stream
-	maxStreams  = 256 << 20 // of all
+	maxStream   = 256 << 20 // bytes of one unpacked stream, pictures included
+	maxStreams  = 1 << 30   // of all
 	readsPerPDF = 16 << 20  // bytes read, beside many times the file's own
 )
 
