@@ -14,6 +14,7 @@ type Nodes struct {
 	LeaderID    *string      `json:"leader_id"` // nil while none is known
 	Term        uint64       `json:"term"`
 	CommitIndex uint64       `json:"commit_index"`
+	Problem     *string      `json:"problem"` // of the node that answered, be it a member or not
 	Members     []NodeStatus `json:"members"` // in the order of ids
 }
 
@@ -25,6 +26,7 @@ type NodeStatus struct {
 	Reader        bool    `json:"reader"` // an operator has taken its vote
 	Leader        bool    `json:"leader"`
 	Answers       bool    `json:"answers"`
+	Term          *uint64 `json:"term"`
 	AppliedIndex  *uint64 `json:"applied_index"`
 	Lag           *uint64 `json:"lag"` // entries behind the farthest member
 	Tx            *uint64 `json:"tx"`

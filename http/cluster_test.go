@@ -43,6 +43,7 @@ func TestClusterIsTold(t *testing.T) {
 	f.err.Store(&down)
 	for _, c := range []struct{ state, leader, why string }{
 		{"Follower", "n1", "does not confirm"}, {"Candidate", "", "knows of no leader"}, {"Joining", "", "still to join"}, {"Stopped", "", "has stopped"},
+		{"Removed", "", "it was removed from its cluster"},
 	} {
 		view.State, view.LeaderID = c.state, c.leader
 		got := anyone.get("/api/ready").fails(http.StatusServiceUnavailable, "NoLeader").text("message")

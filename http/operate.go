@@ -39,6 +39,7 @@ func (s *Server) nodes(c *call) error {
 	b = appendKnown(append(b, `,"leader_id":`...), all.LeaderID)
 	b = appendCount(b, "term", all.Term)
 	b = appendCount(b, "commit_index", all.CommitIndex)
+	b = appendKnown(append(b, `,"problem":`...), all.Problem)
 	b = append(b, `,"members":[`...)
 	for i := range all.Members {
 		b = appendNode(comma(b, i), &all.Members[i])
@@ -64,7 +65,7 @@ func appendNode(b []byte, n *memory.NodeReport) []byte {
 	for _, figure := range [...]struct {
 		name string
 		n    uint64
-	}{{"applied_index", n.AppliedIndex}, {"lag", n.Lag}, {"tx", n.Tx}, {"snapshot_index", n.SnapshotIndex}, {"log_bytes", n.LogBytes},
+	}{{"term", n.Term}, {"applied_index", n.AppliedIndex}, {"lag", n.Lag}, {"tx", n.Tx}, {"snapshot_index", n.SnapshotIndex}, {"log_bytes", n.LogBytes},
 		{"data_bytes", n.DataBytes}, {"free_bytes", n.FreeBytes}, {"disk_bytes", n.DiskBytes}} {
 		if n.Answers {
 			b = appendCount(b, figure.name, figure.n)

@@ -25,7 +25,7 @@ func (a *asked) note(format string, args ...any) error {
 
 func (a *asked) Nodes(context.Context) (memory.NodesReport, error) {
 	return memory.NodesReport{NodeID: "n1", ClusterID: "c", LeaderID: "n1", Term: 3, CommitIndex: 9, Members: []memory.NodeReport{
-		{ID: "n1", Address: "10.0.0.1:9080", Voter: true, Leader: true, Answers: true, Tx: 4, Digest: "ab", Epoch: "e", DataBytes: 5}, {ID: "n2", Reader: true},
+		{ID: "n1", Address: "10.0.0.1:9080", Voter: true, Leader: true, Answers: true, Term: 3, Tx: 4, Digest: "ab", Epoch: "e", DataBytes: 5}, {ID: "n2", Reader: true},
 	}}, nil
 }
 
@@ -54,9 +54,9 @@ func TestOperatorRoutes(t *testing.T) {
 	o := new(asked)
 	r := startWith(t, memory.Options{AdminKey: "secret-admin-key", Operations: o})
 	got := r.get("/api/admin/nodes").status(http.StatusOK)
-	want := `{"node_id":"n1","cluster_id":"c","leader_id":"n1","term":3,"commit_index":9,"members":[` +
-		`{"id":"n1","address":"10.0.0.1:9080","voter":true,"reader":false,"leader":true,"answers":true,"applied_index":0,"lag":0,"tx":4,"snapshot_index":0,"log_bytes":0,"data_bytes":5,"free_bytes":0,"disk_bytes":0,"epoch":"e","digest":"ab","problem":null},` +
-		`{"id":"n2","address":null,"voter":false,"reader":true,"leader":false,"answers":false,"applied_index":null,"lag":null,"tx":null,"snapshot_index":null,"log_bytes":null,"data_bytes":null,"free_bytes":null,"disk_bytes":null,"epoch":null,"digest":null,"problem":null}]}`
+	want := `{"node_id":"n1","cluster_id":"c","leader_id":"n1","term":3,"commit_index":9,"problem":null,"members":[` +
+		`{"id":"n1","address":"10.0.0.1:9080","voter":true,"reader":false,"leader":true,"answers":true,"term":3,"applied_index":0,"lag":0,"tx":4,"snapshot_index":0,"log_bytes":0,"data_bytes":5,"free_bytes":0,"disk_bytes":0,"epoch":"e","digest":"ab","problem":null},` +
+		`{"id":"n2","address":null,"voter":false,"reader":true,"leader":false,"answers":false,"term":null,"applied_index":null,"lag":null,"tx":null,"snapshot_index":null,"log_bytes":null,"data_bytes":null,"free_bytes":null,"disk_bytes":null,"epoch":null,"digest":null,"problem":null}]}`
 	if got.Body != want {
 		t.Errorf("nodes:\n%s\nnot\n%s", got.Body, want)
 	}

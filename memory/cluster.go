@@ -10,7 +10,7 @@ import (
 // address and no secret: any caller may be shown it.
 type Cluster struct {
 	NodeID string
-	// State is Leader, Follower, Candidate, Joining or Stopped.
+	// State is Leader, Follower, Candidate, Joining, Removed or Stopped.
 	State    string
 	LeaderID string // "" while none is known
 	Term     uint64
@@ -62,6 +62,8 @@ func (s *Service) unready() string {
 		return "it has stopped"
 	case c.State == "Joining":
 		return "it has still to join its cluster"
+	case c.State == "Removed":
+		return "it was removed from its cluster, and joins again only with an empty data directory"
 	case c.LeaderID == "":
 		return "it knows of no leader"
 	}

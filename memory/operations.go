@@ -33,10 +33,12 @@ type NodesReport struct {
 	LeaderID    string // "" while none is known
 	Term        uint64
 	CommitIndex uint64
+	Problem     string       // of the node that answers, be it a member or not
 	Members     []NodeReport // in the order of ids
 }
 
-// NodeReport is one member. What it tells of itself is 0 or "" where it did not answer.
+// NodeReport is one member. What it tells of itself is 0 or "" where it did not answer;
+// Problem then is why it refuses to.
 type NodeReport struct {
 	ID            string
 	Address       string // of its peer port; "" for a node without one
@@ -44,6 +46,7 @@ type NodeReport struct {
 	Reader        bool // an operator has taken its vote
 	Leader        bool
 	Answers       bool
+	Term          uint64
 	AppliedIndex  uint64
 	Lag           uint64 // entries behind the farthest member
 	Tx            uint64

@@ -48,13 +48,13 @@ func (d *Doctor) cluster(ctx context.Context, report *DoctorReport) error {
 			report.found("the node does not answer: "+err.Error(), "start it: abagraph serve; its last line on stderr says why it ended")
 			return nil
 		}
-		report.found("the node is not ready: "+e.Error(), "start the other members, and look at what they say of the cluster below")
+		report.found("the node is not ready: "+e.Error(), "look at what is told of the cluster below")
 	}
 	nodes, err := d.Client.Nodes(ctx)
 	if err != nil {
 		return err
 	}
-	report.Findings = append(report.Findings, findings(nodes)...)
+	report.Findings = append(report.Findings, findings(nodes, d.Client.Base())...)
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (d *Doctor) data(ctx context.Context, report *DoctorReport) error {
 		return err
 	}
 	for _, problem := range seen.Problems {
-		report.found(problem, remedy(problem))
+		report.found(problem, strings.ReplaceAll(remedy(problem), "DIR", d.Data))
 	}
 	return nil
 }

@@ -17,20 +17,20 @@ type Finding struct {
 // Problems are what is wrong with a cluster, as far as its nodes tell.
 func Problems(n *client.Nodes) []string {
 	told := []string{}
-	for _, f := range findings(n) {
+	for _, f := range findings(n, "") {
 		told = append(told, f.What)
 	}
 	return told
 }
 
-// findings looks at what the nodes told.
-func findings(n *client.Nodes) []Finding {
+// findings looks at what the nodes told, through the one at a URL.
+func findings(n *client.Nodes, at string) []Finding {
 	var all []Finding
 	tell := func(do, format string, args ...any) { all = append(all, Finding{fmt.Sprintf(format, args...), do}) }
-	if n.LeaderID == nil {
-		tell("start the members that are down; where most of them are lost with their disks: abagraph ops recover", "no leader is known: nothing can be written")
+	if outside(n, tell) {
+		return all // what it knows of the cluster is of the past
 	}
-	voters, answer := 0, 0
+	voters, answer, refuse := 0, 0, 0
 	digests := make(map[uint64]*client.NodeStatus)
 	for i := range n.Members {
 		m := &n.Members[i]
@@ -38,7 +38,9 @@ func findings(n *client.Nodes) []Finding {
 			voters++
 		}
 		if !m.Answers {
-			tell("start it; where it is gone for good: abagraph ops peers remove "+m.ID, "%s does not answer", m.ID)
+			if silent(n, m, at, tell) {
+				refuse++
+			}
 			continue
 		}
 		if m.Voter {
@@ -54,10 +56,68 @@ func findings(n *client.Nodes) []Finding {
 		}
 		digests[*m.Tx] = m
 	}
+	if n.LeaderID == nil {
+		all = append([]Finding{{"no leader is known: nothing can be written", whenNoLeader(refuse)}}, all...)
+	}
 	if voters > 1 && answer == voters/2+1 {
-		tell("bring the others back, or add nodes: abagraph ops peers add", "no voter more may fail: %d of %d answer", answer, voters)
+		tell("bring the others back, or add a node: "+command(at, "peers add ID HOST:PORT"), "no voter more may fail: %d of %d answer", answer, voters)
 	}
 	return all
+}
+
+// command is one of ours, as it is typed.
+func command(at, what string) string {
+	if at == "" {
+		return "abagraph ops " + what
+	}
+	return "abagraph ops " + what + " --url " + at
+}
+
+// outside tells of a node that is no member of the cluster that it asks.
+func outside(n *client.Nodes, tell func(do, format string, args ...any)) bool {
+	if n.Problem == nil {
+		return false
+	}
+	var join []string
+	for i := range n.Members {
+		m := &n.Members[i]
+		switch {
+		case m.ID == n.NodeID && !strings.Contains(*n.Problem, "removed from the cluster"):
+			return false // its problem stands in its own row
+		case m.ID == n.NodeID: // it was removed, and has not that entry of the log
+			continue
+		}
+		if m.Address != nil && m.Answers {
+			join = append(join, *m.Address)
+		}
+	}
+	do := "start it where it can reach a member, with --join"
+	if len(join) > 0 {
+		do = fmt.Sprintf("stop it; for it to come back, empty its data directory and start it with: --node-id %s --join %s", n.NodeID, strings.Join(join, ","))
+	}
+	tell(do, "%s: %s", n.NodeID, *n.Problem)
+	return true
+}
+
+// silent tells of a member that does not answer, and reports whether it refuses to.
+func silent(n *client.Nodes, m *client.NodeStatus, at string, tell func(do, format string, args ...any)) bool {
+	if m.Problem == nil {
+		tell("start it; where it is gone for good: "+command(at, "peers remove "+m.ID), "%s does not answer", m.ID)
+		return false
+	}
+	do := fmt.Sprintf("see what the message means in docs/OPERATIONS.md, When something is wrong, at %s", m.ID)
+	if strings.Contains(*m.Problem, "another cluster") {
+		do = fmt.Sprintf("one of %s and %s was restored, recovered or founded anew. Stop the one whose data is the older, look twice, then empty its data directory and start it with --join to the other", n.NodeID, m.ID)
+	}
+	tell(do, "%s does not answer %s: %s", m.ID, n.NodeID, *m.Problem)
+	return true
+}
+
+func whenNoLeader(refuse int) string {
+	if refuse > 0 {
+		return "look at who refuses to answer, below"
+	}
+	return "start the members that are down. Where most of them are lost with their disks, stop the one with the greatest tx, and: abagraph ops recover --data DIR"
 }
 
 // maxLag is how many entries a member may be behind before it is told.
@@ -70,6 +130,9 @@ func one(m *client.NodeStatus, tell func(do, format string, args ...any)) {
 	case strings.Contains(*m.Problem, "the reserve of"):
 		tell("make room on its disk: delete replaced-… directories and old backups, or give it a larger one; it takes writes again by itself", "%s: %s", m.ID, *m.Problem)
 		return
+	case strings.Contains(*m.Problem, "as a member of another cluster"):
+		tell("stop that other node: where its data is of before a restore or a recovery, empty its data directory and start it with --join to this one. Never empty this one unless it is the one that has lost its data",
+			"%s: %s", m.ID, *m.Problem)
 	default:
 		tell("see what the message means in docs/OPERATIONS.md, When something is wrong", "%s: %s", m.ID, *m.Problem)
 	}

@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,6 +35,15 @@ func TestProblems(t *testing.T) {
 		"n2 is 10001 entries behind":               func(n *client.Nodes) { n.Members[1].Lag = ptr(uint64(10001)) },
 		"the log of n2 has 2048 MiB":               func(n *client.Nodes) { n.Members[1].LogBytes = ptr(uint64(2 << 30)) },
 		"no voter more may fail: 2 of 2 answer":    func(n *client.Nodes) { n.Members = n.Members[:2] },
+		"n1: this node was removed from the cluster": func(n *client.Nodes) {
+			n.LeaderID, n.Problem = nil, ptr("this node was removed from the cluster")
+		},
+		"n4: this node was removed from the cluster": func(n *client.Nodes) {
+			n.LeaderID, n.NodeID, n.Problem = nil, "n4", ptr("this node was removed from the cluster")
+		},
+		"n2 does not answer n1: it belongs to another cluster; no voter more may fail: 2 of 3 answer": func(n *client.Nodes) {
+			n.Members[1] = client.NodeStatus{ID: "n2", Voter: true, Problem: ptr("it belongs to another cluster")}
+		},
 	} {
 		n := sound()
 		harm(n)
@@ -45,5 +55,37 @@ func TestProblems(t *testing.T) {
 	behind.Members[2].Tx, behind.Members[2].Digest = ptr(uint64(6)), ptr("bb")
 	if got := ops.Problems(behind); len(got) > 0 {
 		t.Errorf("at another tx another digest is told: %q", got)
+	}
+}
+
+// What is proposed harms nobody who pastes it: it names this cluster, and where a node
+// only is of another one, or was removed, no recovery is spoken of, nor that the node
+// whose data is right be emptied.
+func TestRemedies(t *testing.T) {
+	n := sound()
+	n.Members[1] = client.NodeStatus{ID: "n2", Voter: true}
+	all := fmt.Sprint(ops.Findings(n, "http://10.0.0.1:8080"))
+	for _, want := range []string{"abagraph ops peers remove n2 --url http://10.0.0.1:8080}", "abagraph ops peers add ID HOST:PORT --url http://10.0.0.1:8080}"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in %s", want, all)
+		}
+	}
+	n.LeaderID, n.Members[2] = nil, client.NodeStatus{ID: "n3", Voter: true}
+	if all := fmt.Sprint(ops.Findings(n, "")); !strings.Contains(all, "abagraph ops recover --data DIR") {
+		t.Errorf("most are lost: %s", all)
+	}
+	n.Members[2].Problem = ptr("it belongs to another cluster")
+	if all := fmt.Sprint(ops.Findings(n, "")); strings.Contains(all, "recover --data") || !strings.Contains(all, "one of n1 and n3 was restored") {
+		t.Errorf("one is of another cluster: %s", all)
+	}
+	n = sound()
+	n.LeaderID, n.NodeID, n.Problem = nil, "n4", ptr("this node was removed from the cluster")
+	if all := fmt.Sprint(ops.Findings(n, "")); strings.Contains(all, "recover") || !strings.Contains(all, "--node-id n4 --join 10.0.0.1:9080,10.0.0.2:9080,10.0.0.3:9080") {
+		t.Errorf("removed: %s", all)
+	}
+	n = sound()
+	n.Members[0].Problem = ptr("the node n9 counts on this one as a member of another cluster")
+	if all := fmt.Sprint(ops.Findings(n, "")); !strings.Contains(all, "stop that other node") {
+		t.Errorf("claimed: %s", all)
 	}
 }

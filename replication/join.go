@@ -76,7 +76,22 @@ func (n *Node) claimed(by string) {
 	if p := n.problem.Load(); p == nil || p.what != what {
 		n.logger.Warn("abagraph.cluster.claimed", "by", by)
 	}
-	n.problem.Store(&problem{what: what})
+	n.problem.Store(&problem{what: what, by: by, at: time.Now()})
+}
+
+// claimKept is how long a claim is told after it was made last.
+const claimKept = time.Minute
+
+// forgetClaim ends the telling of a claim that is made no more, or whose maker has
+// become a member of this cluster.
+func (n *Node) forgetClaim(seen map[string]peerStatus) {
+	now := n.problem.Load()
+	if now == nil || now.by == "" {
+		return
+	}
+	if _, member := seen[now.by]; member || time.Since(now.at) > claimKept {
+		n.problem.CompareAndSwap(now, nil)
+	}
 }
 
 // becomeMember keeps the cluster's id, and with it opens the door to its Raft.
@@ -269,8 +284,8 @@ func (n *Node) wantsVote(ctx context.Context, member raft.Server) bool {
 	if string(member.ID) == n.options.NodeID {
 		return !n.reader.Load()
 	}
-	status, ok := n.askStatus(ctx, string(member.Address))
-	return ok && !status.Reader
+	status, err := n.askStatus(ctx, string(member.Address))
+	return err == nil && !status.Reader
 }
 
 // checkJoin refuses what would harm a running member, and returns the present

@@ -91,12 +91,36 @@ func TestCLU03EmptyFounderStaysOutside(t *testing.T) {
 	eventually(t, "the stranger to say so", func() bool {
 		return strings.Contains(c.members["n1"].Status().Problem, "counts on this one")
 	})
+	eventually(t, "a member to say why that one does not answer", func() bool {
+		_, members := c.members["n2"].Report(soon(t))
+		return !members[0].Reachable && members[0].Problem == "it belongs to another cluster"
+	})
 	c.members["n2"].mustWrite(t, write("Lamp:l", 2))
 	if v := c.members["n3"].mustRead(t, "Lamp:l"); v != "2" {
 		t.Fatalf("n3 read %q", v)
 	}
 	if v := c.members["n1"].mustRead(t, "Lamp:l"); v != "100" {
 		t.Fatalf("the stranger read %q", v)
+	}
+}
+
+// A claim that is made no more is told no more, at once where who made it has joined.
+func TestClaimsAreForgotten(t *testing.T) {
+	n := new(Node)
+	for what, c := range map[string]struct {
+		at   time.Time
+		seen map[string]peerStatus
+		kept bool
+	}{
+		"made just now": {time.Now(), map[string]peerStatus{"n3": {}}, true},
+		"made long ago": {time.Now().Add(-2 * claimKept), nil, false},
+		"by a member":   {time.Now(), map[string]peerStatus{"n2": {}}, false},
+	} {
+		n.problem.Store(&problem{what: "claimed", by: "n2", at: c.at})
+		n.forgetClaim(c.seen)
+		if kept := n.problem.Load() != nil; kept != c.kept {
+			t.Errorf("%s: told is %v", what, kept)
+		}
 	}
 }
 
@@ -135,9 +159,15 @@ func TestRemovedNodeDoesNotDisturb(t *testing.T) {
 	if _, err := removed.Basis(soon(t), fact.Linearizable, 0); fact.CodeOf(err) != fact.NoLeader {
 		t.Fatalf("read on the removed node: %v, want NoLeader", err)
 	}
-	eventually(t, "the removed node to say so", func() bool {
-		return strings.Contains(removed.Status().Problem, "was removed from the cluster")
-	})
+	says := func() bool {
+		s := removed.Status()
+		return s.State == "Removed" && strings.Contains(s.Problem, "was removed from the cluster")
+	}
+	eventually(t, "the removed node to say so", says)
+	path := removed.path
+	removed.stop(t)
+	removed = c.start(removed.id, path, "")
+	eventually(t, "the removed node to say so after a restart", says)
 	if err := stays.Remove(soon(t), "n9"); fact.CodeOf(err) != fact.NotFound {
 		t.Fatalf("remove a stranger: %v", err)
 	}

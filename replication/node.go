@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"abagraph/fact"
 	rlog "abagraph/log"
@@ -40,8 +41,9 @@ type Node struct {
 	backlog    *backlog
 	backing    chan struct{} // held while a backup is under way
 
-	seenMu sync.Mutex
-	seen   map[string]peerStatus
+	seenMu  sync.Mutex
+	seen    map[string]peerStatus
+	refused map[string]string // why members that run do not talk to this node
 
 	// ctx ends when the node begins to stop; stopped is closed when it serves
 	// no more, raftDone when Raft has ended.
@@ -63,7 +65,11 @@ type Node struct {
 
 // problem is something that an operator should know and that does not stop the
 // node.
-type problem struct{ what string }
+type problem struct {
+	what string
+	by   string    // of a claim: the node that made it
+	at   time.Time // and when it did last
+}
 
 func (c clusterID) String() string { return hex.EncodeToString(c[:]) }
 

@@ -156,9 +156,9 @@ func (n *Node) promote(ctx context.Context, member raft.Server) error {
 	}
 	goal := n.machine.Position().Index
 	for wait := time.Duration(0); ; wait += joinPause {
-		status, ok := n.askStatus(ctx, string(member.Address))
+		status, err := n.askStatus(ctx, string(member.Address))
 		switch {
-		case ok && status.Applied >= goal:
+		case err == nil && status.Applied >= goal:
 			return n.change(n.raft.AddVoter(member.ID, member.Address, 0, changeLimit))
 		case wait > changeLimit || ctx.Err() != nil:
 			return fact.Errorf(fact.Conflict, "%s is %d entries behind: it gets its vote when it has caught up", member.ID, goal-min(goal, status.Applied))

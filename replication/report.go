@@ -15,6 +15,7 @@ type MemberReport struct {
 	Peer
 	// Digest is that of the state at Tx, in hexadecimal.
 	Digest        string
+	Term          uint64
 	Epoch         string
 	Reader        bool // an operator has taken its vote until it is promoted
 	LogBytes      uint64
@@ -46,9 +47,12 @@ func (n *Node) Report(ctx context.Context) (Status, []MemberReport) {
 		if ok {
 			r.Digest, r.Epoch, r.Reader, r.Problem = told.Digest, told.Epoch, told.Reader, told.Problem
 			r.LogBytes, r.SnapshotIndex, r.Disk = told.LogBytes, told.Snapshot, told.Disk
+			r.Term = told.Term
 			if p.Self {
 				r.Problem = status.Problem
 			}
+		} else {
+			r.Problem = n.refused[p.ID]
 		}
 		all = append(all, r)
 	}

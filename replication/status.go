@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ import (
 type Status struct {
 	ID      string
 	Cluster string // hexadecimal; "" until the node is a member
-	// State is Leader, Follower, Candidate, Joining or Stopped.
+	// State is Leader, Follower, Candidate, Joining, Removed or Stopped.
 	State         string
 	LeaderID      string
 	LeaderAddress string
@@ -133,6 +134,9 @@ func (n *Node) stateName() string {
 	case n.cluster() == nil:
 		return "Joining"
 	}
+	if p := n.problem.Load(); p != nil && p.what == removedProblem {
+		return "Removed"
+	}
 	return n.raft.State().String()
 }
 
@@ -181,7 +185,7 @@ func (n *Node) askPeers(ctx context.Context) {
 	type told struct {
 		id     string
 		status peerStatus
-		ok     bool
+		err    error
 	}
 	servers := n.servers()
 	answers := make(chan told, len(servers))
@@ -191,22 +195,28 @@ func (n *Node) askPeers(ctx context.Context) {
 			continue
 		}
 		if n.spawn(func() {
-			status, ok := n.askStatus(ctx, string(s.Address))
-			answers <- told{string(s.ID), status, ok}
+			status, err := n.askStatus(ctx, string(s.Address))
+			answers <- told{string(s.ID), status, err}
 		}) {
 			asked++
 		}
 	}
-	seen := make(map[string]peerStatus, asked)
+	seen, refused := make(map[string]peerStatus, asked), make(map[string]string)
 	for range asked {
-		if a := <-answers; a.ok {
+		a := <-answers
+		var no *refusal
+		switch {
+		case a.err == nil:
 			seen[a.id] = a.status
+		case errors.As(a.err, &no):
+			refused[a.id] = no.reason
 		}
 	}
 	n.seenMu.Lock()
-	n.seen = seen
+	n.seen, n.refused = seen, refused
 	n.seenMu.Unlock()
 	n.noticeRemoval(seen)
+	n.forgetClaim(seen)
 }
 
 const removedProblem = "this node was removed from the cluster; it joins again only with an empty data directory"
@@ -226,20 +236,27 @@ func (n *Node) noticeRemoval(seen map[string]peerStatus) {
 	}
 	now := n.problem.Load()
 	switch member := slices.Contains(best.Members, n.options.NodeID); {
-	case !member:
+	case !member && (now == nil || now.what != removedProblem):
+		n.logger.Warn("abagraph.cluster.removed", "node", n.options.NodeID)
 		n.problem.Store(&problem{what: removedProblem})
-	case now != nil && now.what == removedProblem:
+	case member && now != nil && now.what == removedProblem:
 		n.problem.CompareAndSwap(now, nil)
 	}
 }
 
-func (n *Node) askStatus(ctx context.Context, address string) (peerStatus, bool) {
+func (n *Node) askStatus(ctx context.Context, address string) (peerStatus, error) {
 	var s peerStatus
 	v, payload, err := n.calls.call(ctx, address, streamControl, methodStatus, nil)
-	if err != nil || v != verdictDone {
-		return s, false
+	if err != nil {
+		return s, err
 	}
-	return s, json.Unmarshal(payload, &s) == nil
+	if v != verdictDone {
+		return s, fmt.Errorf("the member at %s does not tell how it stands", address)
+	}
+	if err := json.Unmarshal(payload, &s); err != nil {
+		return s, fmt.Errorf("read how the member at %s stands: %w", address, err)
+	}
+	return s, nil
 }
 
 func (n *Node) serveStatus() ([]byte, error) { return json.Marshal(n.ownStatus()) }

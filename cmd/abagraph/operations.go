@@ -20,12 +20,12 @@ func (o operations) Backup(ctx context.Context) (memory.Backup, error) {
 func (o operations) Nodes(ctx context.Context) (memory.NodesReport, error) {
 	status, members := o.node.raft.Report(ctx)
 	all := memory.NodesReport{
-		NodeID: status.ID, ClusterID: status.Cluster, LeaderID: status.LeaderID, Term: status.Term, CommitIndex: status.CommitIndex,
+		NodeID: status.ID, ClusterID: status.Cluster, LeaderID: status.LeaderID, Term: status.Term, CommitIndex: status.CommitIndex, Problem: status.Problem,
 	}
 	for _, m := range members {
 		all.Members = append(all.Members, memory.NodeReport{
 			ID: m.ID, Address: m.Address, Voter: m.Voter, Reader: m.Reader, Leader: m.Leader, Answers: m.Reachable,
-			AppliedIndex: m.AppliedIndex, Lag: m.Lag, Tx: m.Tx, Epoch: m.Epoch, Digest: m.Digest, SnapshotIndex: m.SnapshotIndex,
+			Term: m.Term, AppliedIndex: m.AppliedIndex, Lag: m.Lag, Tx: m.Tx, Epoch: m.Epoch, Digest: m.Digest, SnapshotIndex: m.SnapshotIndex,
 			LogBytes: m.LogBytes, DataBytes: m.Disk.Used, FreeBytes: m.Disk.Free, DiskBytes: m.Disk.Size, Problem: m.Problem,
 		})
 	}

@@ -54,10 +54,10 @@ type statusReport struct {
 }
 
 func opsStatusTable(t *table, r statusReport) {
-	t.row("MEMBER", "ROLE", "TX", "ENTRY", "LAG", "DIGEST", "LOG", "DATA", "FREE")
+	t.row("MEMBER", "ROLE", "TERM", "TX", "ENTRY", "LAG", "DIGEST", "LOG", "DATA", "FREE")
 	for i := range r.Members {
 		m := &r.Members[i]
-		t.row(m.ID, roleOf(m), number(m.Tx), number(m.AppliedIndex), number(m.Lag), shortDigest(m.Digest),
+		t.row(m.ID, roleOf(m), number(m.Term), number(m.Tx), number(m.AppliedIndex), number(m.Lag), shortDigest(m.Digest),
 			size(m.LogBytes), size(m.DataBytes), size(m.FreeBytes))
 	}
 	leader := "none known"
