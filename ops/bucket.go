@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -26,6 +28,8 @@ type BucketOptions struct {
 	// AccessKey and SecretKey are the keys themselves: where they come from is the
 	// caller's affair. They are in no error and no report.
 	AccessKey, SecretKey string
+
+	stall time.Duration // for tests; 0 = storeStall
 }
 
 // Bucket is a place for backups in an S3-compatible store.
@@ -48,9 +52,12 @@ func OpenBucket(o BucketOptions) (*Bucket, error) {
 	if o.AccessKey == "" || o.SecretKey == "" {
 		return nil, errors.New("the store needs an access key and a secret key")
 	}
-	client, err := minio.New(at.Host, &minio.Options{
-		Creds: credentials.NewStaticV4(o.AccessKey, o.SecretKey, ""), Secure: at.Scheme == "https", Region: o.Region,
-	})
+	options, err := storeOptions(at.Scheme == "https", cmp.Or(o.stall, storeStall))
+	if err != nil {
+		return nil, err
+	}
+	options.Creds, options.Region = credentials.NewStaticV4(o.AccessKey, o.SecretKey, ""), o.Region
+	client, err := minio.New(at.Host, options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the store: %w", err)
 	}
@@ -71,7 +78,7 @@ func (b *Bucket) Put(ctx context.Context, file string) (name string, err error) 
 	case err == nil:
 		return "", fmt.Errorf("%s is there already: a backup never replaces one", b.Name(name))
 	case code != minio.NoSuchKey:
-		return "", fmt.Errorf("look for %s: %w", b.Name(name), err)
+		return "", b.failed("look for", name, err)
 	}
 	in, err := os.Open(file)
 	if err != nil {
@@ -84,7 +91,7 @@ func (b *Bucket) Put(ctx context.Context, file string) (name string, err error) 
 	}
 	sent, err := b.client.PutObject(ctx, b.name, b.prefix+name, in, info.Size(), minio.PutObjectOptions{ContentType: "application/octet-stream", SendContentMd5: true})
 	if err != nil {
-		return "", fmt.Errorf("send %s: %w", b.Name(name), err)
+		return "", b.failed("send", name, err)
 	}
 	if sent.Size != info.Size() {
 		return "", fmt.Errorf("the store took %d of the %d bytes of %s", sent.Size, info.Size(), b.Name(name))
@@ -92,41 +99,68 @@ func (b *Bucket) Put(ctx context.Context, file string) (name string, err error) 
 	return name, nil
 }
 
+// failed says what was not done, with the store's own word for the reason.
+func (b *Bucket) failed(what, name string, err error) error {
+	if code := minio.ToErrorResponse(err).Code; code != "" && !strings.Contains(err.Error(), code) {
+		return fmt.Errorf("%s %s: %s: %w", what, b.Name(name), code, err)
+	}
+	return fmt.Errorf("%s %s: %w", what, b.Name(name), err)
+}
+
+// fetchTries is how often an object is fetched whose connection breaks: each goes on
+// where the one before it has ended.
+const fetchTries = 3
+
 // Fetch writes an object of the place into a directory, and returns the file.
 func (b *Bucket) Fetch(ctx context.Context, name, dir string) (string, error) {
 	file := filepath.Join(dir, path.Base(name))
-	if err := b.client.FGetObject(ctx, b.name, b.prefix+name, file, minio.GetObjectOptions{}); err != nil {
-		return "", fmt.Errorf("fetch %s: %w", b.Name(name), err)
+	for try := 1; ; try++ {
+		err := b.client.FGetObject(ctx, b.name, b.prefix+name, file, minio.GetObjectOptions{})
+		switch {
+		case err == nil:
+			return file, nil
+		case try == fetchTries, ctx.Err() != nil, minio.ToErrorResponse(err).StatusCode != 0:
+			return "", b.failed("fetch", name, err)
+		}
 	}
-	return file, nil
+}
+
+// Remove deletes an object of the place.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	if err := b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}); err != nil {
+		return b.failed("delete", name, err)
+	}
+	return nil
 }
 
 // maxListed bounds the objects of a place that are looked through.
 const maxListed = 100_000
 
-// Retain deletes the oldest backups of the place, by the times in their names, but
-// for the newest ones, as Retain does in a directory. Other objects are left alone.
-func (b *Bucket) Retain(ctx context.Context, keep int) ([]string, error) {
+// Retain deletes the oldest backups of the place, as Retain does in a directory. Other
+// objects are left alone.
+func (b *Bucket) Retain(ctx context.Context, keep int, made string) (Retained, error) {
+	done := Retained{Deleted: []string{}}
 	if keep < 1 {
-		return nil, errKeep(keep)
+		return done, errKeep(keep)
 	}
 	ctx, cancel := context.WithCancel(ctx) // which ends the listing
 	defer cancel()
 	var names []string
 	for object := range b.client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix}) {
 		if object.Err != nil {
-			return nil, fmt.Errorf("list the backups in %s: %w", b.Name(""), object.Err)
+			return done, b.failed("list the backups in", "", object.Err)
 		}
 		if names = append(names, strings.TrimPrefix(object.Key, b.prefix)); len(names) > maxListed {
-			return nil, fmt.Errorf("%s holds more than %d objects: give the backups a prefix of their own", b.Name(""), maxListed)
+			return done, fmt.Errorf("%s holds more than %d objects: give the backups a prefix of their own", b.Name(""), maxListed)
 		}
 	}
-	deleted := []string{}
-	for _, name := range tooOld(names, keep) {
-		if err := b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}); err != nil {
-			return deleted, fmt.Errorf("delete the old backup %s: %w", b.Name(name), err)
+	old, others := tooOld(names, keep, made)
+	done.Others = others
+	for _, name := range old {
+		if err := b.Remove(ctx, name); err != nil {
+			return done, err
 		}
-		deleted = append(deleted, name)
+		done.Deleted = append(done.Deleted, name)
 	}
-	return deleted, nil
+	return done, nil
 }

@@ -232,6 +232,9 @@ const soon = 30 * 24 * time.Hour
 // ListCerts reads every certificate of an authority's directory, by name, and says
 // which have to be renewed or do not fit the authority.
 func ListCerts(dir string, now time.Time) ([]*CertReport, error) {
+	if _, err := os.Stat(filepath.Join(dir, authorityName+certSuffix)); err != nil {
+		return nil, fmt.Errorf("list the certificates of an authority: %w", err)
+	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+certSuffix))
 	if err != nil {
 		return nil, fmt.Errorf("list the certificates: %w", err)

@@ -12,34 +12,46 @@ import (
 	"abagraph/ops"
 )
 
-// The newest backups are kept, by the time that they were made at, and nothing that
-// is named otherwise is touched.
+// The newest backups of an epoch are kept, and nothing else is touched: not what is
+// named otherwise, not another cluster's, and never the one just made, whatever a clock
+// says of the others.
 func TestRetain(t *testing.T) {
 	dir := t.TempDir()
-	var names []string
-	for i := range 5 {
-		m := fsm.Manifest{Epoch: "abc234", Tx: uint64(100 - i), CreatedAt: fixed + fact.Instant(i*1000)}
-		names = append(names, m.FileName())
+	name := func(epoch string, tx uint64, at int) string {
+		m := fsm.Manifest{Epoch: epoch, Tx: tx, CreatedAt: fixed + fact.Instant(at*1000)}
+		return m.FileName()
 	}
-	mine := []string{"monday.backup", names[0] + ".old", "abagraph-x.backup"}
+	names := []string{name("abc234", 9, 1), name("abc234", 10, 1<<30), name("abc234", 10, 1<<30+1), name("abc234", 100, 2), name("abc234", 100, 3)}
+	mine := []string{"monday.backup", names[0] + ".old", "abagraph-x.backup", name("other2", 1, 0), name("other2", 200, 9)}
 	for _, name := range slices.Concat(names, mine) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	deleted, err := ops.Retain(dir, 2)
-	if err != nil || !slices.Equal(deleted, names[:3]) {
-		t.Errorf("deleted %v, %v", deleted, err)
+	done, err := ops.Retain(dir, 2, names[4])
+	if err != nil || !slices.Equal(done.Deleted, names[:3]) || done.Others != 2 {
+		t.Errorf("done %+v, %v", done, err)
 	}
 	for _, name := range slices.Concat(names[3:], mine) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
 	}
-	if deleted, err := ops.Retain(dir, 2); err != nil || len(deleted) > 0 {
-		t.Errorf("again: %v, %v", deleted, err)
+	if done, err := ops.Retain(dir, 2, names[4]); err != nil || len(done.Deleted) > 0 {
+		t.Errorf("again: %+v, %v", done, err)
 	}
-	if _, err := ops.Retain(dir, 0); err == nil || !strings.Contains(err.Error(), "at least one") {
+	// A backup of a node that lags has a smaller tx than those before it.
+	late := name("abc234", 50, 5)
+	if err := os.WriteFile(filepath.Join(dir, late), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := ops.Retain(dir, 1, late); err != nil || !slices.Equal(done.Deleted, names[3:]) {
+		t.Errorf("made late: %+v, %v", done, err)
+	}
+	if done, err := ops.Retain(dir, 1, "monday.backup"); err != nil || len(done.Deleted) > 0 {
+		t.Errorf("a name of its own: %+v, %v", done, err)
+	}
+	if _, err := ops.Retain(dir, 0, late); err == nil || !strings.Contains(err.Error(), "at least one") {
 		t.Errorf("keeping none: %v", err)
 	}
 }
@@ -53,8 +65,15 @@ func TestDrill(t *testing.T) {
 	if err != nil || report.Store.Facts != 40 {
 		t.Errorf("report %+v, %v", report, err)
 	}
-	if _, err := ops.Drill(t.Context(), file(t, flipped(good, len(good)/2)), temp, nil); err == nil || !strings.Contains(err.Error(), "the test restore: not a usable") {
+	bad := file(t, flipped(good, len(good)/2))
+	if _, err := ops.Drill(t.Context(), bad, temp, nil); !ops.IsUnsound(err) || !strings.Contains(err.Error(), "the test restore: not a usable") {
 		t.Errorf("the error is %v", err)
+	}
+	if aside, err := ops.SetAside(bad); err != nil || aside != bad+".unsound" {
+		t.Errorf("set aside as %s, %v", aside, err)
+	}
+	if _, err := ops.Drill(t.Context(), file(t, good), temp+"/gone", nil); err == nil || ops.IsUnsound(err) {
+		t.Errorf("without room for it: %v", err)
 	}
 	left, err := os.ReadDir(temp)
 	if err != nil || len(left) > 0 {

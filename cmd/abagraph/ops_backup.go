@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +14,9 @@ import (
 	"abagraph/fsm"
 	"abagraph/ops"
 )
+
+// maxRate is the greatest bound of a backup's pace, in MiB a second.
+const maxRate = 1 << 20
 
 func opsBackupCommand(a *app) *cobra.Command {
 	var job ops.Backup
@@ -35,6 +40,9 @@ With --every it goes on, one after the other, until it is interrupted. Into an
 S3-compatible store goes the finished file; --check fetches it from there.`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if keep < 0 || rate < 0 || rate > maxRate {
+				return fmt.Errorf("--keep is 1 or more, and --rate 0 to %d", maxRate)
+			}
 			job.To, job.Rate = args[0], rate<<20
 			run := func(ctx context.Context) error { return a.backup(ctx, job, keep, check) }
 			if strings.HasPrefix(job.To, ops.BucketScheme) {
@@ -58,7 +66,7 @@ S3-compatible store goes the finished file; --check fetches it from there.`,
 	flags.BoolVar(&job.Stale, "stale", false, "take what this node has, without asking the leader: also where no majority is up")
 	flags.Int64Var(&rate, "rate", 32, "MiB a second that are taken at most, so that the node has time for its writers; 0 = as fast as it goes")
 	flags.BoolVar(&check, "check", false, "restore it into a temporary directory, and check that to the last key")
-	flags.IntVar(&keep, "keep", 0, "keep so many of the backups in the directory, and delete older ones (default: all)")
+	flags.IntVar(&keep, "keep", 0, "keep so many of the backups of this epoch in the directory, and delete older ones (default: all)")
 	flags.DurationVar(&every, "every", 0, "take one so often, 1m at least, until interrupted (default: once)")
 	remote.add(flags)
 	return c
@@ -69,6 +77,7 @@ type backupReport struct {
 	*ops.BackupReport
 	Checked *fsm.Verified `json:"checked,omitempty"`
 	Deleted []string      `json:"deleted,omitempty"`
+	Others  int           `json:"of_other_epochs,omitempty"` // backups beside it, which are left alone
 }
 
 func (a *app) backup(ctx context.Context, job ops.Backup, keep int, check bool) error {
@@ -87,14 +96,20 @@ func (a *app) backup(ctx context.Context, job ops.Backup, keep int, check bool) 
 	if check {
 		seen, err := ops.Drill(ctx, done.File, "", bar.working)
 		if err != nil {
+			if ops.IsUnsound(err) { // or it would be counted among those that are kept
+				aside, moved := ops.SetAside(done.File)
+				err = errors.Join(fmt.Errorf("%w; the file is set aside as %s", err, aside), moved)
+			}
 			return err // no older one is deleted
 		}
 		done.Checked = seen.Store
 	}
 	if keep > 0 {
-		if done.Deleted, err = ops.Retain(job.To, keep); err != nil {
+		retained, err := ops.Retain(job.To, keep, filepath.Base(done.File))
+		if err != nil {
 			return err
 		}
+		done.Deleted, done.Others = retained.Deleted, retained.Others
 	}
 	bar.clear()
 	return show(a, done, backupTable)
@@ -110,6 +125,9 @@ func backupTable(t *table, r backupReport) {
 	}
 	for _, name := range r.Deleted {
 		t.row("deleted", name)
+	}
+	if r.Others > 0 {
+		t.row("left alone", fmt.Sprintf("%d backups of other epochs, of before a restore or of another cluster", r.Others))
 	}
 }
 

@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,6 +42,7 @@ func TestBackupAndRestoreAsAUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer admin.Close()
+	ownersAlone(t, filepath.Join(home, "data"))
 	tenant, err := admin.CreateTenant(t.Context(), client.NewTenant{ID: "acme"})
 	if err != nil {
 		t.Fatal(err)
@@ -222,5 +227,35 @@ func TestSTO06NewestSnapshotDamaged(t *testing.T) {
 	}
 	if refused := launch(t, "--bind", "127.0.0.1:0", "--data", data).refused(); !strings.Contains(refused, "restore the newest snapshot") {
 		t.Errorf("without its own state it was refused with %q", refused)
+	}
+}
+
+// ownersAlone holds every file of a directory to modes that leave others nothing.
+func ownersAlone(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A connection that broke is a failure, whatever it broke with; only the reader of
+// the output may have seen enough.
+func TestABrokenConnectionIsNoSuccess(t *testing.T) {
+	broken := &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
+	if enough(fmt.Errorf("send a backup: %w", broken)) {
+		t.Error("a broken connection ends a command as if it had done its work")
+	}
+	if !enough(fmt.Errorf("show: %w", &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.EPIPE})) {
+		t.Error("a reader that has seen enough is told as a failure")
 	}
 }

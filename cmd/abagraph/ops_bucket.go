@@ -98,14 +98,19 @@ func (a *app) backupInto(ctx context.Context, bucket *ops.Bucket, job ops.Backup
 		}
 		seen, err := ops.Drill(ctx, file, temp, bar.working)
 		if err != nil {
+			if ops.IsUnsound(err) { // or it would be counted among those that are kept
+				err = errors.Join(fmt.Errorf("%w; %s is deleted", err, done.File), bucket.Remove(ctx, name))
+			}
 			return err // no older one is deleted
 		}
 		done.Checked = seen.Store
 	}
 	if keep > 0 {
-		if done.Deleted, err = bucket.Retain(ctx, keep); err != nil {
+		retained, err := bucket.Retain(ctx, keep, name)
+		if err != nil {
 			return err
 		}
+		done.Deleted, done.Others = retained.Deleted, retained.Others
 	}
 	bar.clear()
 	return show(a, done, backupTable)

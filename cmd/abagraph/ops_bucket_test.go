@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
@@ -16,7 +18,20 @@ import (
 // timer does, keeps the newest, and restores from it.
 func TestBackupsInAStore(t *testing.T) {
 	backend := s3mem.New()
-	store := httptest.NewServer(gofakes3.New(backend).Server())
+	served, harm := gofakes3.New(backend).Server(), atomic.Bool{}
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		served.ServeHTTP(whole, r)
+		content := whole.Body.Bytes()
+		if harm.Load() && r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, ".backup") {
+			content[len(content)/2] ^= 1
+		}
+		for name, values := range whole.Header() {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(whole.Code)
+		_, _ = w.Write(content)
+	}))
 	defer store.Close()
 	if err := backend.CreateBucket("safe"); err != nil {
 		t.Fatal(err)
@@ -51,6 +66,11 @@ func TestBackupsInAStore(t *testing.T) {
 	if len(names) != 3 || !slices.Contains(names, "nightly/a note") || slices.Contains(names, strings.TrimPrefix(files[0], "s3://safe/")) {
 		t.Errorf("the store holds %q", names)
 	}
+	harm.Store(true)
+	if said := r.fails("ops", "backup", place, "--s3-endpoint", store.URL, "--check", "--keep", "1"); !strings.Contains(said, "is deleted") || !slices.Equal(names, listed()) {
+		t.Errorf("a store that loses a bit: %q, %q", said, listed())
+	}
+	harm.Store(false)
 	data := r.home + "/restored"
 	restored := r.object("ops", "restore", files[2], "--data", data, "--s3-endpoint", store.URL)
 	manifest, err := json.Marshal(restored["manifest"])
@@ -67,6 +87,8 @@ func TestBackupsInAStore(t *testing.T) {
 		"does not exist":                 {"ops", "backup", "s3://other/x", "--s3-endpoint", store.URL},
 		"fetch s3://safe/nightly/gone":   {"ops", "restore", "s3://safe/nightly/gone.backup", "--data", r.home + "/x", "--s3-endpoint", store.URL},
 		"--every must be 1m0s at least":  {"ops", "backup", r.home, "--every", "1s"},
+		"--keep is 1 or more":            {"ops", "backup", r.home, "--keep", "-1"},
+		"--rate 0 to 1048576":            {"ops", "backup", r.home, "--rate", "-1"},
 		"--keep and --every need a dire": {"ops", "backup", r.home + "/file", "--every", "1h"},
 	} {
 		said := r.fails(args...)

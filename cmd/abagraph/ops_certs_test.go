@@ -28,4 +28,8 @@ func TestOpsCertsAsAUser(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "ends within 30 days") || strings.Contains(out, "PRIVATE") {
 		t.Errorf("the list ends with %d and says %q", code, out)
 	}
+	r.terminal = false
+	if said := r.fails("ops", "certs", "list", "--dir", dir+"/typo"); !strings.Contains(said, "no such file") {
+		t.Errorf("of no authority it says %q", said)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -25,6 +26,9 @@ type world struct {
 	outTerminal bool
 	errTerminal bool
 	width       func() int
+	// private makes whatever the process writes from now on its owner's alone; nil =
+	// nothing has to be.
+	private func()
 	// exit ends the process from a goroutine that cannot return.
 	exit func(code int)
 	told sync.Once
@@ -43,7 +47,7 @@ func (w *world) die(line string) {
 
 func osWorld() *world {
 	return &world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, home: os.UserHomeDir, exit: os.Exit,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, home: os.UserHomeDir, exit: os.Exit, private: ownersOnly,
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		width: func() int {
 			width, _, err := term.GetSize(int(os.Stdout.Fd()))
@@ -64,8 +68,8 @@ func run(ctx context.Context, w *world, args []string) int {
 	root.SetErr(w.err)
 	err := root.ExecuteContext(ctx)
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE):
-		return 0 // the reader has seen enough
+	case err == nil, enough(err):
+		return 0
 	case errors.Is(err, errTold):
 		return 1
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -74,6 +78,13 @@ func run(ctx context.Context, w *world, args []string) int {
 	}
 	w.last(oneLine(err))
 	return 1
+}
+
+// enough reports whether a command ended because the reader of its output has seen
+// enough. A connection that broke is something else.
+func enough(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Path == os.Stdout.Name() && errors.Is(path, syscall.EPIPE)
 }
 
 // errTold ends a command with exit code 1 after it has said why.
