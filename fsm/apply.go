@@ -183,17 +183,24 @@ func (l *ledger) check(e *entry.Entry) error {
 	if e.Tx > l.state.Tx {
 		return fmt.Errorf("%w: tx %d is not known here", ErrDigest, e.Tx)
 	}
-	own := l.state.Digest
-	if e.Tx < l.state.Tx {
-		var err error
-		if own, err = digestAt(l.base, e.Tx); err != nil {
-			return err
-		}
+	own, err := l.digestAt(e.Tx)
+	if err != nil {
+		return err
 	}
 	if own != e.Digest {
 		return fmt.Errorf("%w: at tx %d this node has digest %x, the leader %x", ErrDigest, e.Tx, own[:8], e.Digest[:8])
 	}
 	return nil
+}
+
+// digestAt returns the digest at a tx, one of this call included: the entry of a check
+// can come in one call with entries that the leader had applied before it, and with
+// others that it had not.
+func (l *ledger) digestAt(tx uint64) ([32]byte, error) {
+	if before := l.m.state.Tx; tx > before {
+		return l.digests[tx-before-1], nil
+	}
+	return digestAt(l.base, tx)
 }
 
 // finish commits the call, and then publishes it: the state and the hot

@@ -46,6 +46,7 @@ type ledger struct {
 	branches  map[space]*fact.Branch // what the call knows of branches
 	forkNames map[string][]string    // the branches of a tenant
 	times     []fact.Instant         // the record time of each tx of this call
+	digests   [][32]byte             // and the digest at each
 }
 
 // row is one fact that this call changes.

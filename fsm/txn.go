@@ -175,6 +175,7 @@ func (t *txn) commit(record txRecord) error {
 	l.times = append(l.times, t.now)
 	l.state.Tx = t.tx
 	l.state.Digest = d.sum()
+	l.digests = append(l.digests, l.state.Digest)
 	record.RecordedAt, record.Digest = t.now, l.state.Digest
 	return t.audit(&record)
 }

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"abagraph/fact"
 	"abagraph/fsm"
 	"abagraph/internal/model"
+	"abagraph/log/entry"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -50,11 +52,11 @@ func TestOtherWeatherSameState(t *testing.T) {
 		if seed%2 == 1 {
 			r = model.NewRandomForks(seed)
 		}
-		history := r.History(steps)
+		history := withChecks(t, seed, r.History(steps))
 		var digest [32]byte
 		for i, w := range weathers {
 			t.Run(fmt.Sprintf("seed=%d/%s", seed, w.name), func(t *testing.T) {
-				n := w.run(t, seed, history)
+				n := w.replay(t, seed, history)
 				p := n.m.Position()
 				if p.Tx != r.Model.Tx() {
 					t.Fatalf("engine is at tx %d, model at %d", p.Tx, r.Model.Tx())
@@ -77,12 +79,27 @@ func TestOtherWeatherSameState(t *testing.T) {
 	}
 }
 
-func (w weather) run(t *testing.T, seed uint64, history []model.Step) *node {
-	entries := make([]fsm.Committed, len(history))
-	for i, s := range history {
-		entries[i] = fsm.Committed{Data: bytesOf(s)}
+// withChecks is a history as a leader writes it down: among the entries there are
+// checks of digests, each of the state that the leader had when it proposed it, which
+// may be some entries back.
+func withChecks(t *testing.T, seed uint64, history []model.Step) []fsm.Committed {
+	t.Helper()
+	const lag = 5
+	n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
+	rnd := rand.New(rand.NewPCG(seed, 2))
+	var states []fact.Position
+	var entries []fsm.Committed
+	for _, s := range history {
+		n.put(bytesOf(s))
+		n.apply()
+		states = append(states, n.m.Position())
+		entries = append(entries, fsm.Committed{Data: bytesOf(s)})
+		if rnd.IntN(3) == 0 {
+			seen := states[max(0, len(states)-1-rnd.IntN(lag))]
+			entries = append(entries, fsm.Committed{Data: entry.EncodeCheck(0, seen.Tx, seen.Digest)})
+		}
 	}
-	return w.replay(t, seed, entries)
+	return entries
 }
 
 // replay has a machine apply the entries under the weather.
