@@ -142,16 +142,52 @@ func (v *View) IsSubject(ctx context.Context, scope fact.Scope, name string, at 
 		}
 		past := at
 		past.AsOf = fact.NoInstant
-		page, err := v.Facts(ctx, &fact.Query{
+		q := &fact.Query{
 			Scope: fact.Scope{Tenant: tenant, Branch: scope.Branch}, Subject: name,
 			Statuses: fact.AllStatuses, StatusGiven: true, At: past, Limit: 1,
-		})
+		}
+		if at.Pinned && scope.Branch == fact.MainBranch {
+			there, err = v.hadSubject(ctx, q)
+		} else {
+			var page *fact.Page
+			if page, err = v.Facts(ctx, q); err == nil {
+				there = len(page.Facts) > 0
+			}
+		}
 		if err != nil {
 			return false, fmt.Errorf("look for a subject: %w", err)
 		}
-		if len(page.Facts) > 0 {
+		if there {
 			return true, nil
 		}
+	}
+	return false, nil
+}
+
+// hadSubject reports whether a subject of main has a fact that was there at the tx
+// of a query, whatever became of it: its present rows tell since when they are.
+func (v *View) hadSubject(ctx context.Context, q *fact.Query) (bool, error) {
+	s := space{q.Scope.Tenant, q.Scope.Branch}
+	it, err := v.over(s.class(q.Subject, fact.Active), successor(s.class(q.Subject, fact.Retracted)))
+	if err != nil {
+		return false, err
+	}
+	defer v.giveBack(it)
+	n := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		if n++; n%256 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		f, err := rowValue(it)
+		if err != nil {
+			return false, err
+		}
+		if f.FirstTx <= q.At.Tx {
+			return true, nil
+		}
+	}
+	if err := it.Error(); err != nil {
+		return false, storageError("look for a subject", err)
 	}
 	return false, nil
 }

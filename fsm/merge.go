@@ -13,14 +13,15 @@ import (
 // id; or, forwards, oldest tx first. Each fact lies in just one range of a
 // prefix, that of its status.
 type merge struct {
+	v       *View
 	iters   []*pebble.Iterator
 	live    []bool
 	forward bool
 	at      int // the iterator that gave the last entry; -1 = none yet
 }
 
-func newMerge(r pebble.Reader, prefixes [][]byte, statuses fact.StatusSet, forward bool, after uint64) (*merge, error) {
-	m := &merge{forward: forward, at: -1}
+func newMerge(v *View, prefixes [][]byte, statuses fact.StatusSet, forward bool, after uint64) (*merge, error) {
+	m := &merge{v: v, forward: forward, at: -1}
 	for _, prefix := range prefixes {
 		for status := fact.Active; status <= fact.Retracted; status++ {
 			if !statuses.Has(status) {
@@ -32,12 +33,16 @@ func newMerge(r pebble.Reader, prefixes [][]byte, statuses fact.StatusSet, forwa
 				// Transactions are stored inverted: those after a tx lie before it.
 				upper = appendUintDown(bytes.Clone(lower), after)
 			}
-			it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+			it, err := v.over(lower, upper)
 			if err != nil {
-				return nil, errors.Join(storageError("open an iterator", err), m.close())
+				return nil, errors.Join(err, m.close())
+			}
+			if !m.first(it) && it.Error() == nil {
+				v.giveBack(it) // most things have rows of one status only: one iterator serves all ranges
+				continue
 			}
 			m.iters = append(m.iters, it)
-			m.live = append(m.live, m.first(it))
+			m.live = append(m.live, it.Valid())
 		}
 	}
 	return m, nil
@@ -96,7 +101,8 @@ func (m *merge) before(a, b []byte) bool {
 func (m *merge) close() error {
 	var err error
 	for _, it := range m.iters {
-		err = errors.Join(err, it.Close())
+		err = errors.Join(err, it.Error())
+		m.v.giveBack(it)
 	}
 	m.iters, m.live = nil, nil
 	return err

@@ -345,7 +345,7 @@ func (r *reading) addVersion(v *version) error {
 
 // replaced visits the versions that were replaced since and that a selector sees.
 func (v *View) replaced(prefix []byte, sel *selector, visit func(*version) error) error {
-	err := scanVersions(v.snap, prefix, sel.recorded, func(axis byte, w *version) error {
+	err := v.scanVersions(prefix, sel.recorded, func(axis byte, w *version) error {
 		if !sel.onAxis(axis, w) || !sel.saw(w) || sel.capped && w.end.tx > sel.cap {
 			return nil
 		}
@@ -356,7 +356,7 @@ func (v *View) replaced(prefix []byte, sel *selector, visit func(*version) error
 	}
 	// What was replaced only after the cap counts as not replaced, however early
 	// that is declared to have been known.
-	return scanVersions(v.snap, prefix, sel.capAt, func(axis byte, w *version) error {
+	return v.scanVersions(prefix, sel.capAt, func(axis byte, w *version) error {
 		if axis != axisRecorded || !sel.saw(w) || w.end.tx <= sel.cap {
 			return nil
 		}
@@ -391,7 +391,7 @@ func (r *reading) byIndex() error {
 	if sel.past {
 		statuses = fact.AllStatuses // what it is now says nothing of what it was
 	}
-	m, err := newMerge(r.v.snap, prefixes, statuses, q.TxGtGiven && !sel.past, q.TxGt)
+	m, err := newMerge(r.v, prefixes, statuses, q.TxGtGiven && !sel.past, q.TxGt)
 	if err != nil {
 		return err
 	}

@@ -115,6 +115,21 @@ func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(ax
 		return storageError("open an iterator", err)
 	}
 	defer it.Close()
+	return versionsOf(it, at, visit)
+}
+
+// scanVersions is scanVersions with one of the view's iterators.
+func (v *View) scanVersions(prefix []byte, at fact.Instant, visit func(axis byte, v *version) error) error {
+	it, err := v.over(prefix, successor(prefix))
+	if err != nil {
+		return err
+	}
+	defer v.giveBack(it)
+	return versionsOf(it, at, visit)
+}
+
+// versionsOf visits the versions in an iterator's range, as scanVersions does.
+func versionsOf(it *pebble.Iterator, at fact.Instant, visit func(axis byte, v *version) error) error {
 	from, until := at, at+1
 	if !at.Given() {
 		from, until = fact.NoInstant, fact.Forever

@@ -19,6 +19,7 @@ type View struct {
 	state state
 	once  sync.Once
 	spare spares
+	times moments
 
 	forksMu sync.Mutex
 	forks   map[space]*forks
@@ -68,6 +69,17 @@ func (v *View) RecordTime(_ context.Context, tx uint64) (fact.Instant, error) {
 	if tx == 0 {
 		return fact.NoInstant, nil
 	}
+	if t, known := v.times.recordTime(tx); known {
+		return t, nil
+	}
+	t, err := v.recordTime(tx)
+	if err == nil {
+		v.times.keepRecordTime(tx, t)
+	}
+	return t, err
+}
+
+func (v *View) recordTime(tx uint64) (fact.Instant, error) {
 	rec, err := readTx(v.snap, tx)
 	return rec.RecordedAt, err
 }
@@ -75,7 +87,14 @@ func (v *View) RecordTime(_ context.Context, tx uint64) (fact.Instant, error) {
 // TxAt returns the last tx whose record time is not later than t; 0 where there
 // is none.
 func (v *View) TxAt(ctx context.Context, t fact.Instant) (uint64, error) {
-	return searchTx(ctx, v.state.Tx, t, func(tx uint64) (fact.Instant, error) { return v.RecordTime(ctx, tx) })
+	if tx, known := v.times.txAt(t); known {
+		return tx, nil
+	}
+	tx, err := searchTx(ctx, v.state.Tx, t, v.recordTime)
+	if err == nil {
+		v.times.keepTxAt(t, tx)
+	}
+	return tx, err
 }
 
 // iter opens an iterator over what begins with a prefix.

@@ -114,19 +114,27 @@ func (s *Service) Entity(ctx context.Context, c Caller, read Read, id string, tr
 // mentions reports whether any fact has the name for its subject, or one that
 // holds has it for its object.
 func (r *reading) mentions(name string) (bool, error) {
-	for _, q := range [...]fact.Query{
-		{Scope: r.scope, Subject: name, At: r.at, Statuses: fact.AllStatuses, StatusGiven: true, Limit: 1},
-		{Scope: r.scope, Objects: []fact.Object{fact.TextObject(name)}, At: r.at, Limit: 1},
-	} {
-		page, err := r.view.Facts(r.ctx, &q)
-		if err != nil {
-			return false, fmt.Errorf("look for an entity: %w", err)
-		}
-		if len(page.Facts) > 0 {
-			return true, nil
-		}
+	var known bool
+	var err error
+	if r.at.AsOf.Given() {
+		known, err = r.any(&fact.Query{Subject: name, Statuses: fact.AllStatuses, StatusGiven: true})
+	} else {
+		known, err = r.view.IsSubject(r.ctx, r.scope, name, r.at)
 	}
-	return false, nil
+	if !known && err == nil {
+		known, err = r.any(&fact.Query{Objects: []fact.Object{fact.TextObject(name)}})
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for an entity: %w", err)
+	}
+	return known, nil
+}
+
+// any reports whether a query selects a fact at the point that is read.
+func (r *reading) any(q *fact.Query) (bool, error) {
+	q.Scope, q.At, q.Limit = r.scope, r.at, 1
+	page, err := r.view.Facts(r.ctx, q)
+	return err == nil && len(page.Facts) > 0, err
 }
 
 func noEntity(id string) *fact.Error {
