@@ -32,10 +32,10 @@ func (x *Index) noteCalm(ord uint32) {
 }
 
 // calmPass tells whether all calm documents of a window pass the filters, those of
-// them that lie below the bound.
+// them that lie below the bound and in the list of what comes into question.
 func (s *searcher) calmPass(w uint32) bool {
 	c, f := &s.x.calm[w], s.filter
-	if s.bySubject || s.byPred || c.confidence < f.MinConfidence || !f.Statuses.Has(fact.Active) {
+	if s.bySubject && s.byPred || c.confidence < f.MinConfidence || !f.Statuses.Has(fact.Active) {
 		return false
 	}
 	if f.Moment.ByKnown && s.x.ranges[w].greatest > f.Moment.Known {
@@ -59,7 +59,7 @@ func (s *denseSearch) gatherWindow(w uint32) {
 	docs := &s.x.calm[w].docs
 	for ord := base; ord < end; ord++ {
 		slot := ord - base
-		if docs[slot/64]>>(slot%64)&1 == 1 || s.passes(ord) {
+		if docs.has(slot) || s.passes(ord) {
 			c.ords = append(c.ords, ord)
 		}
 	}

@@ -22,6 +22,9 @@ func (s *denseSearch) measure(ctx context.Context, mode Mode) error {
 	return nil
 }
 
+// noWindow is the number of none.
+const noWindow = ^uint32(0)
+
 // gather lists the documents that pass every filter.
 func (s *denseSearch) gather(ctx context.Context) error {
 	c := s.columns
@@ -35,6 +38,7 @@ func (s *denseSearch) gather(ctx context.Context) error {
 		s.scanned = int(s.bound)
 		return nil
 	}
+	at, pass := noWindow, false
 	for i, ord := range s.only {
 		if i%lookUp == lookUp-1 && ctx.Err() != nil {
 			return ctx.Err()
@@ -42,7 +46,10 @@ func (s *denseSearch) gather(ctx context.Context) error {
 		if ord >= s.bound {
 			break
 		}
-		if s.passes(ord) {
+		if w := ord >> windowBits; w != at {
+			at, pass = w, s.calmPass(w)
+		}
+		if pass && s.x.calm[at].docs.has(ord%windowSize) || s.passes(ord) {
 			c.ords = append(c.ords, ord)
 		}
 	}
@@ -85,21 +92,41 @@ func (s *denseSearch) compare(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// atOnce is how many candidates are compared in one go: the processor fetches them
+// side by side.
+const atOnce = 16
+
 // compareSome compares a part of the candidates, until the context ends.
 func (s *denseSearch) compareSome(ctx context.Context, from, to int) {
-	t, c := s.x.dense.table, s.columns
-	for i := from; i < to; i++ {
-		if i%lookUp == lookUp-1 && ctx.Err() != nil {
+	c := s.columns
+	for n := 0; from < to; n++ {
+		if n%(lookUp/atOnce) == lookUp/atOnce-1 && ctx.Err() != nil {
 			return
 		}
-		row := s.row(c.ords[i])
-		switch {
+		end := min(to, from+atOnce)
+		s.compareFew(c.ords[from:end], c.cosines[from:end])
+		from = end
+	}
+}
+
+// compareFew compares at most atOnce candidates.
+func (s *denseSearch) compareFew(ords []uint32, cosines []float64) {
+	t := s.x.dense.table
+	var rows [atOnce]int32
+	for i, ord := range ords {
+		rows[i] = s.row(ord)
+		if rows[i] != noRow && !s.guessed {
+			t.Ahead(uint32(rows[i]))
+		}
+	}
+	for i := range ords {
+		switch row := rows[i]; {
 		case row == noRow:
-			c.cosines[i] = math.NaN()
+			cosines[i] = math.NaN()
 		case s.guessed:
-			c.cosines[i] = t.Guess(s.query, uint32(row))
+			cosines[i] = t.Guess(s.query, uint32(row))
 		default:
-			c.cosines[i], _ = t.Near(s.query, uint32(row))
+			cosines[i], _ = t.Near(s.query, uint32(row))
 		}
 	}
 }

@@ -157,14 +157,6 @@ func (s *denseSearch) choose(q *Query, top int) {
 	})
 }
 
-// within is how far a cosine that was told closely is from the true one at most.
-func (s *denseSearch) within(ord uint32, cosine float64) float64 {
-	if cosine != cosine {
-		return 0
-	}
-	return s.x.dense.table.Within(s.query, uint32(s.row(ord)))
-}
-
 // candidate looks closely at a candidate.
 func (s *denseSearch) candidate(i int) candidate {
 	c := candidate{ord: s.columns.ords[i], row: noRow, others: s.columns.others[i], cosine: s.columns.cosines[i]}

@@ -18,21 +18,25 @@ func (s *denseSearch) shortlist(top int) {
 		}
 		return
 	}
+	// No score is further from its true one than the widest bounds say: most
+	// candidates are out by that, without a look at bounds of their own.
+	widest := s.x.dense.table.Widest(s.query) * s.scale
 	first := best{most: top, min: math.Inf(-1)}
 	for i := range c.ords {
-		low := c.others[i] + s.part(c.cosines[i]) - s.within(c.ords[i], c.cosines[i])*s.scale
-		if one := (scored{uint32(i), low}); !math.IsInf(low, -1) && first.wants(one) {
+		if one := (scored{uint32(i), c.others[i] + s.part(c.cosines[i])}); !math.IsInf(one.score, -1) && first.wants(one) {
 			first.add(one)
 		}
 	}
 	least := math.Inf(-1)
 	if len(first.list) == top {
-		least = first.list[0].score
+		least = first.list[0].score - widest - rounding
 	}
 	for i := range c.ords {
-		high := c.others[i] + s.part(c.cosines[i]) + s.within(c.ords[i], c.cosines[i])*s.scale
-		if !math.IsInf(high, -1) && high >= least-rounding {
-			s.final = append(s.final, s.candidate(i))
+		if value := c.others[i] + s.part(c.cosines[i]); math.IsInf(value, -1) || value+widest < least {
+			continue
+		}
+		if one := s.candidate(i); s.value(&one)+one.within*s.scale >= least {
+			s.final = append(s.final, one)
 		}
 	}
 }

@@ -104,6 +104,8 @@ type bitmap [windowSize / 64]uint64
 
 func (b *bitmap) set(slot uint32) { b[slot/64] |= 1 << (slot % 64) }
 
+func (b *bitmap) has(slot uint32) bool { return b[slot/64]>>(slot%64)&1 == 1 }
+
 // each visits the documents that are marked, in their order.
 func (b *bitmap) each(visit func(slot uint32)) {
 	for i, word := range b {

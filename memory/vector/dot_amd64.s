@@ -31,3 +31,15 @@ next:
 	MOVD X0, AX
 	MOVL AX, ret+24(FP)
 	RET
+
+// func prefetch(p unsafe.Pointer, n int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), SI
+	MOVQ n+8(FP), CX
+
+line:
+	PREFETCHT0 (SI)
+	ADDQ       $64, SI
+	SUBQ       $64, CX
+	JG         line
+	RET

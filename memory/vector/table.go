@@ -13,6 +13,7 @@ type Table struct {
 	rows  []row
 	codes []int8 // dim for each row
 	free  []uint32
+	most  float32 // the greatest error that a row has had
 
 	// The second form, once EnsureSigns was called.
 	turn  *rotation
@@ -64,6 +65,7 @@ func (t *Table) Add(tx uint64, v []float32) uint32 {
 	codes := t.of(at)
 	scale, off := encode(codes, v)
 	t.rows[at] = row{tx: tx, scale: scale, error: off}
+	t.most = max(t.most, off)
 	if t.turn != nil {
 		t.sign(at)
 	}
@@ -157,13 +159,14 @@ func (t *Table) NewQuery(v []float32) *Query {
 // one at most.
 func (t *Table) Near(q *Query, at uint32) (cosine, within float64) {
 	sum := dot(q.codes, t.of(at))
-	return float64(sum) * (q.scale * float64(t.rows[at].scale)), t.Within(q, at)
+	return float64(sum) * (q.scale * float64(t.rows[at].scale)), q.within(t.rows[at].error)
 }
 
-// Within is how far a cosine that Near tells is from the true one at most.
-func (t *Table) Within(q *Query, at uint32) float64 {
-	off := float64(t.rows[at].error)
-	return off + q.error*(1+off) + 1e-7
+// Widest is how far a cosine that Near tells of any row is from the true one at most.
+func (t *Table) Widest(q *Query) float64 { return q.within(t.most) }
+
+func (q *Query) within(off float32) float64 {
+	return float64(off) + q.error*(1+float64(off)) + 1e-7
 }
 
 // Exact is the cosine of a query with a full unit vector.
