@@ -154,8 +154,8 @@ func transactOps(address, prefix string, next *atomic.Uint64) func(clients int) 
 	}
 }
 
-// accepted posts until there is a leader to accept it, for a while: a busy machine
-// may lose one.
+// accepted posts until there is a leader to accept it, for a while: a busy machine may
+// lose one. A fact that is there after an unknown outcome is there once.
 func accepted(ctx context.Context, conn *rest.Conn, target string, body []byte) error {
 	for end := time.Now().Add(acceptLimit); ; time.Sleep(20 * time.Millisecond) {
 		status, answer, err := conn.Do("POST", target, body)
@@ -164,7 +164,7 @@ func accepted(ctx context.Context, conn *rest.Conn, target string, body []byte) 
 			return err
 		case status == 200 || status == 201:
 			return nil
-		case status != 503 || ctx.Err() != nil || time.Now().After(end):
+		case status < 429 || status == 500 || ctx.Err() != nil || time.Now().After(end):
 			return fmt.Errorf("POST %s answers %d: %.300s", target, status, answer)
 		}
 	}
