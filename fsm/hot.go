@@ -45,6 +45,9 @@ type hotLine struct {
 	// are known where bucketed is set.
 	buckets  uint16
 	bucketed bool
+	// settled marks a subject of which no version was ever replaced, so that its
+	// past is told by its present rows.
+	settled bool
 	// forgotten marks an entry that says nothing any more and keeps its place in
 	// the ring until the hand comes by, so that nobody has to look for it there.
 	forgotten bool

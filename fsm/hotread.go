@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"errors"
-
 	"abagraph/fact"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -10,15 +8,16 @@ import (
 
 // hot answers what holds at an instant in one timeline, as it is known now: the
 // active rows come from memory, the superseded ones from the few buckets in
-// which any lie. Of a whole subject it answers active rows only. It answers false
-// where the read is of another kind, or there are too many rows to be kept.
+// which any lie. Of a whole subject it answers active rows only, and so also the
+// past, with the versions that were replaced since. It answers false where the read
+// is of another kind, or there are too many rows to be kept.
 func (r *reading) hot() (bool, error) {
 	q, sel := r.sel.q, r.sel
 	served := fact.StatusSet(0).With(fact.Active)
 	if q.Predicate != "" {
 		served = served.With(fact.Superseded)
 	}
-	if sel.past || !sel.stabs() || sel.statuses&^served != 0 {
+	if sel.past && q.Predicate != "" || !sel.stabs() || sel.statuses&^served != 0 {
 		return false, nil
 	}
 	k := lineKey{r.space, q.Subject, q.Predicate}
@@ -35,12 +34,15 @@ func (r *reading) hot() (bool, error) {
 	if sel.statuses.Has(fact.Active) {
 		for i := range e.active {
 			r.into.scanned++
-			if sel.accepts(&e.active[i]) {
+			if sel.sees(&e.active[i]) && sel.accepts(&e.active[i]) {
 				if err := r.add(&e.active[i]); err != nil {
 					return false, err
 				}
 			}
 		}
+	}
+	if sel.past && !e.settled {
+		return true, r.versions()
 	}
 	if !sel.statuses.Has(fact.Superseded) {
 		return true, nil
@@ -112,10 +114,12 @@ func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
 	} else if err := v.activeRows(k, e); err != nil {
 		return nil, err
 	}
-	if k.predicate != "" {
-		if err := v.supersededBuckets(k, e); err != nil {
-			return nil, err
-		}
+	look := v.supersededBuckets
+	if k.predicate == "" {
+		look = v.replacedVersions
+	}
+	if err := look(k, e); err != nil {
+		return nil, err
 	}
 	v.m.mu.RLock()
 	defer v.m.mu.RUnlock()
@@ -133,34 +137,51 @@ func (v *View) activeRows(k lineKey, e *hotLine) error {
 	if k.predicate != "" {
 		prefix = k.space.line(k.subject, k.predicate, fact.Active)
 	}
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := v.over(prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
+	defer v.giveBack(it)
 	for ok := it.First(); ok && len(e.active) <= maxHotRows; ok = it.Next() {
 		f, err := rowValue(it)
 		if err != nil {
-			return errors.Join(err, it.Close())
+			return err
 		}
 		e.active = append(e.active, f)
 	}
 	if len(e.active) > maxHotRows {
 		e.active, e.long = nil, true
 	}
-	return errors.Join(it.Error(), it.Close())
+	return it.Error()
+}
+
+// replacedVersions finds out whether a subject has any.
+func (v *View) replacedVersions(k lineKey, e *hotLine) error {
+	prefix := appendString(k.space.prefix(famVersion), k.subject)
+	if len(e.active) == 0 {
+		return nil // it is not kept
+	}
+	it, err := v.over(prefix, successor(prefix))
+	if err != nil {
+		return err
+	}
+	defer v.giveBack(it)
+	e.settled = !it.First()
+	return it.Error()
 }
 
 // supersededBuckets finds out in which buckets a timeline has superseded rows.
 func (v *View) supersededBuckets(k lineKey, e *hotLine) error {
 	prefix := k.space.line(k.subject, k.predicate, fact.Superseded)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := v.over(prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
+	defer v.giveBack(it)
 	for ok := it.First(); ok; {
 		bucket := it.Key()[len(prefix)]
 		e.buckets |= 1 << bucket
 		ok = it.SeekGE(jump(prefix, bucket+1, fact.NoInstant))
 	}
-	return errors.Join(it.Error(), it.Close())
+	return it.Error()
 }

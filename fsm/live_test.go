@@ -49,6 +49,48 @@ func TestLiveAnswersAsAView(t *testing.T) {
 	}
 }
 
+// TestThePastOfAHotSubject: of a subject whose present rows are in memory, every
+// earlier state is the one that the store tells, by tx and by the clock.
+func TestThePastOfAHotSubject(t *testing.T) {
+	r := model.NewRandom(78)
+	n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
+	found := 0
+	for i := range 300 {
+		n.step(r.Step())
+		now := n.m.Position()
+		live := &fact.Query{Scope: fact.Scope{Tenant: "ta", Branch: fact.MainBranch}, Subject: "Person:a", At: fact.Present(now.RecordedAt)}
+		viewed(t, n.m, live) // now it is hot
+		tx := 1 + uint64(i*37)%max(now.Tx, 1)
+		recorded := recordTime(t, n.m, tx)
+		pinned, known := *live, *live
+		pinned.At.Tx, pinned.At.Pinned = tx, true
+		known.At.KnownAt = recorded
+		for _, q := range []*fact.Query{&pinned, &known} {
+			q.At.Now = recorded
+			want := stored(t, n.m, q)
+			same(t, "the past of a hot subject", viewed(t, n.m, q), want)
+			found += len(want)
+		}
+	}
+	if found < 300 {
+		t.Fatalf("600 reads of the past found %d facts", found)
+	}
+}
+
+func recordTime(t *testing.T, m *fsm.Machine, tx uint64) fact.Instant {
+	t.Helper()
+	v, err := m.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	at, err := v.RecordTime(context.Background(), tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
 func viewed(t *testing.T, m *fsm.Machine, q *fact.Query) []fact.Fact {
 	t.Helper()
 	v, err := m.View()

@@ -13,8 +13,8 @@ import (
 	"abagraph/bench/rest"
 )
 
-const recallText = `One node with facts as real data has them: persons who know others, a few of them known by very many, and sentences of skewed words; one predicate in a
-hundred is rare. Every fact has a vector of 256 numbers (the hash provider's; the time of a scan does not depend on what they mean). Each question is asked of one client, again and again
+const recallText = `One node with facts as real data has them: persons who know others, a few of them known by very many, and sentences of skewed words; at each size there are ten facts a
+person, more of those who came first; one predicate in a hundred is rare. Every fact has a vector of 256 numbers (the hash provider's; the time of a scan does not depend on what they mean). Each question is asked of one client, again and again
 with other words and other starts, half a run's length for each in every round, all of them in turns; a read of the past is one at the tx by which half of the facts were written. "In process" is what
 explain=1 tells of the same request; "over HTTP" is what the client waits. "Allocated" is what the server's allocator handed out for one request, by its own counter: a bound of what the request held at once.`
 
@@ -41,7 +41,8 @@ type recall struct {
 	half    int // of the batch by which half of the present facts were there
 }
 
-func (r *recall) persons() int { return max(2, r.total/factsAPerson) }
+// persons are those that there are at the present size.
+func (r *recall) persons() int { return max(2, r.written/factsAPerson) }
 
 func (r *recall) word() string { return "w" + strconv.FormatUint(r.words.Uint64(), 36) }
 
@@ -53,7 +54,7 @@ func recallSection(ctx context.Context, env Env) (report.Section, error) {
 	}
 	s := report.Section{Title: "Walks, vectors and packets", Text: recallText}
 	r := &recall{env: env, total: steps[len(steps)-1], rnd: rand.New(rand.NewPCG(1, 1))}
-	r.words, r.known = rand.NewZipf(r.rnd, 1.2, 20, 20_000), rand.NewZipf(r.rnd, 1.3, 8, uint64(r.persons()-1))
+	r.words, r.known = rand.NewZipf(r.rnd, 1.2, 20, 20_000), rand.NewZipf(r.rnd, 1.3, 8, uint64(r.total/factsAPerson-1))
 	var err error
 	r.cluster, err = node.Start(ctx, env.Server, env.Dir, 1, "ABAGRAPH_EMBEDDING=hash", "ABAGRAPH_EMBEDDING_DIM="+strconv.Itoa(recallDim))
 	if err != nil {
@@ -121,7 +122,7 @@ func (r *recall) batch(n int) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"subject":"Person:p%d","policy":"coexist",`, at%r.persons())
+		fmt.Fprintf(&b, `{"subject":"Person:p%d","policy":"coexist",`, r.rnd.IntN(at/factsAPerson+1))
 		switch {
 		case at%100 == 1:
 			fmt.Fprintf(&b, `"predicate":"%s","object":"%s %s %s"}`, rarePredicate, r.word(), r.word(), r.word())

@@ -53,8 +53,10 @@ func askings() []asking {
 	return list
 }
 
-// ordinary is a person whom few know.
-func (r *recall) ordinary() string { return fmt.Sprintf("Person:p%d", 1+r.rnd.IntN(r.persons()-1)) }
+// ordinary is a person whom few know, one who was there when half of the facts were.
+func (r *recall) ordinary() string {
+	return fmt.Sprintf("Person:p%d", 1+r.rnd.IntN(max(1, r.persons()/2-1)))
+}
 
 func (r *recall) walkFrom(start string) string {
 	return "/api/walk?depth=2&start=" + url.QueryEscape(start)
