@@ -20,7 +20,7 @@ N        ?= 10
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint test-api bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds chaos-upgrade lint-deploy test-chaos-planted cluster clean tools
+.PHONY: help run build test lint test-model test-api bench bench-quick bench-quality bench-pii golden fuzz soak chaos chaos-seeds chaos-upgrade lint-deploy test-chaos-planted cluster clean tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,11 @@ test: tools $(CLIENTS)/node_modules/.package-lock.json ## install what the tests
 	$(GO) vet ./...
 	PATH="$(NODE):$$PATH" ABAGRAPH_TEST_CLIENTS=1 $(GO) test -race -count=1 -timeout 15m ./...
 	cd bench && $(GO) test -race ./load ./node ./proc ./report ./rest
+	@test -n "$$ABAGRAPH_TEST_MODEL" || echo "no real model was asked: ABAGRAPH_TEST_MODEL names none (docs/TESTING.md)"
+
+test-model: ## run the tests of models against a real endpoint (ABAGRAPH_TEST_MODEL, ABAGRAPH_TEST_MODEL_KEY)
+	@test -n "$$ABAGRAPH_TEST_MODEL" && test -n "$$ABAGRAPH_TEST_MODEL_KEY" || { echo "ABAGRAPH_TEST_MODEL=\"PROVIDER MODEL [ENDPOINT]\" and ABAGRAPH_TEST_MODEL_KEY must be set"; exit 1; }
+	$(GO) test -count=1 -v -timeout 15m ./http -run TestWhateverModelIsAsked
 
 # The one tool that comes from PyPI, in an environment of its own.
 bin/schemathesis/bin/schemathesis:

@@ -45,6 +45,16 @@ func site(t *testing.T, robots string) (server *httptest.Server, first func() st
 			_, _ = io.WriteString(w, "no such key "+r.Header.Get("Authorization"))
 		case "/inside":
 			http.Redirect(w, r, "http://169.254.169.254/latest/", http.StatusFound)
+		case "/moved":
+			http.Redirect(w, r, "/private/page", http.StatusFound)
+		case "/latin":
+			w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
+			_, _ = io.WriteString(w, strings.Replace(acmePage, "mid-market", "caf\xe9", 1))
+		case "/shift":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<meta charset=shift_jis>"+strings.Replace(acmePage, "mid-market", "\x93\xfa\x96{", 1))
+		case "/echo/scrape":
+			fmt.Fprintf(w, `{"data":{"markdown":"Acme sells widgets to %s"}}`, r.Header.Get("Authorization"))
 		case "/picture":
 			w.Header().Set("Content-Type", "image/png")
 		case "/gone":
@@ -135,5 +145,31 @@ func TestSSR03ScrapesThatFail(t *testing.T) {
 	r.post("/api/digest/scrape", `{"url":"`+web.URL+`/gone"`+model+`}`).fails(503, "Closed")
 	if len(s.Calls()) != 0 || len(r.get("/api/facts?status=all").list()) != 0 {
 		t.Error("a scrape that failed asked a model, or wrote")
+	}
+}
+
+// TestScrapesMindRobots in every hop and with the query, and read pages in whatever
+// encoding they come.
+func TestScrapesMindRobots(t *testing.T) {
+	r, s := withModel(t, memory.Options{}, siteReader().reply)
+	web, _ := site(t, "\ufeffUser-agent: *\nDisallow: /private\nDisallow: /*?print=\nDisallow: /gro\u00df\n")
+	model := `,"model":` + s.Config("openai", modelKey) + `}`
+	for path, ok := range map[string]bool{"/about": true, "/moved": false, "/about?print=1": false, "/about?q=1": true, "/gro%C3%9F": false, "/gr": true} {
+		answer := r.post("/api/digest/scrape", `{"url":"`+web.URL+path+`"`+model)
+		if (answer.Status == 200) != ok || !ok && !strings.Contains(answer.Body, "robots.txt") {
+			t.Errorf("%s: %d %s", path, answer.Status, answer.Body)
+		}
+	}
+	open, _ := site(t, "")
+	for path, want := range map[string]string{"/latin": "café", "/shift": "日本"} {
+		before := len(s.Calls())
+		r.post("/api/digest/scrape", `{"url":"`+open.URL+path+`"`+model).status(200)
+		if got := s.Calls()[before].Text; !strings.Contains(got, want+" teams") {
+			t.Errorf("%s is read as %s", path, got)
+		}
+	}
+	r.post("/api/digest/scrape", `{"url":"`+open.URL+`","scraper":{"provider":"firecrawl","key":"`+modelKey+`","endpoint":"`+open.URL+`/echo"}`+model).fails(503, "Closed")
+	if strings.Contains(r.get("/api/facts?status=all").Body+r.logs.String(), modelKey[:8]) {
+		t.Error("a scraper's key is kept")
 	}
 }

@@ -254,7 +254,7 @@ func (d *Desk) reopen(ctx context.Context, c memory.Caller, j *Job, q *Digest) (
 		return nil, err
 	}
 	w.doc.Title = title
-	w.chunks = w.doc.Chunks()
+	w.cut()
 	switch {
 	case hex.EncodeToString(w.sum[:]) != j.hash:
 		return nil, fact.Errorf(fact.Conflict, "the text of job %s is not kept whole: digest it anew", j.ID)

@@ -78,9 +78,12 @@ func (d *Desk) begin(ctx context.Context, c memory.Caller, q *Digest, limit floa
 	}
 	w.sum = sha256.Sum256([]byte(w.content))
 	w.name = fact.DocumentOf(w.sum)
-	w.chunks = w.doc.Chunks()
+	w.cut()
 	return w, nil
 }
+
+// cut cuts the text into chunks, which are all that is looked at of it from then on.
+func (w *work) cut() { w.chunks, w.doc.Blocks, w.digest.Content = w.doc.Chunks(), nil, "" }
 
 // load masks the content and takes it apart. What only shows as personal data once
 // the markup is gone is masked then, and the text is kept in place of the markup.

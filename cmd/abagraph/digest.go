@@ -58,7 +58,7 @@ is waited for, with its progress on stderr; --detach only starts it.`,
 // kindsByName are the content types of files.
 var kindsByName = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain", ".html": "text/html", ".htm": "text/html", ".pdf": "application/pdf",
-	".csv": "text/csv", ".jsonl": "application/x-ndjson", ".ndjson": "application/x-ndjson", ".ics": "text/calendar", ".vcf": "text/vcard",
+	".csv": "text/csv", ".json": "application/json", ".jsonl": "application/x-ndjson", ".ndjson": "application/x-ndjson", ".ics": "text/calendar", ".vcf": "text/vcard",
 }
 
 func (f *digestFlags) run(a *app, c *cobra.Command, args []string) error {
