@@ -109,3 +109,24 @@ func TestAJobWhoseTextIsErased(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestAJobIsTakenOver from a node that still runs it, in the middle of a chunk: each
+// chunk is written once, the older runner writes no more, and the counts are whole.
+func TestAJobIsTakenOver(t *testing.T) {
+	m := &chapters{read: map[string]int{}}
+	r, s := withModel(t, memory.Options{}, m.reply)
+	other := startBeside(t, r)
+	id := r.post("/api/digest", digestBody(t, s, "openai", longText(60), `"source":"book"`)).status(202).object().text("job")
+	model := `{"model":` + s.Config("openai", modelKey) + `}`
+	nodes := []*rig{other, r}
+	for n := 0; n < 6; n++ {
+		got := nodes[n%2].post("/api/digest/jobs/"+id+"/resume", model)
+		if got.Status != 202 && !strings.Contains(got.Body, "Conflict") {
+			t.Errorf("taken over: %d %s", got.Status, got.Body)
+		}
+	}
+	done := r.settled(id)
+	if done.text("status") != "done" || done.number("done") != 60 || done.number("written") != 60 {
+		t.Errorf("done as %v", done)
+	}
+}

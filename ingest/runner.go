@@ -47,7 +47,7 @@ func (d *Desk) start(ctx context.Context, w *work, o memory.WriteOptions) (*Job,
 	write.Asserts = append([]fact.Assert{
 		j.state(JobStatus, fact.TextObject(JobRunning), j.plan), j.state(JobDone, number(0), j.counts()), j.state(JobRun, number(1), nil),
 	}, append(write.Asserts, w.links()...)...)
-	o.Mask = w.masker.Again()
+	o.Mask, o.OwnGuards = w.masker.Again(), true
 	result, err := d.Memory.Transact(ctx, w.caller, o, write, nil)
 	switch {
 	case err != nil:
@@ -73,11 +73,11 @@ func (d *Desk) keep(ctx context.Context, w *work) (*fact.Write, error) {
 	write := &fact.Write{}
 	w.episode(write)
 	for len(write.Blobs) > partsPerTx {
-		first := &fact.Write{Blobs: write.Blobs[:partsPerTx], Asserts: write.Asserts}
-		if _, err := d.Memory.Transact(ctx, w.caller, memory.WriteOptions{Mask: w.masker.Again()}, first, nil); err != nil {
+		first := &fact.Write{Guards: write.Guards, Blobs: write.Blobs[:partsPerTx], Asserts: write.Asserts}
+		if _, err := d.Memory.Transact(ctx, w.caller, memory.WriteOptions{Mask: w.masker.Again(), OwnGuards: true}, first, nil); err != nil {
 			return nil, err
 		}
-		write = &fact.Write{Blobs: write.Blobs[partsPerTx:]}
+		write = &fact.Write{Guards: []fact.Guard{w.isKept()}, Blobs: write.Blobs[partsPerTx:]}
 	}
 	return write, nil
 }
@@ -106,8 +106,12 @@ func (d *Desk) Resume(ctx context.Context, c memory.Caller, id string, extract, 
 	if err != nil {
 		return nil, nil, err
 	}
-	leave := func() { d.jobs.leave(c.Tenant, j.ID) }
-	write := &fact.Write{Guards: []fact.Guard{j.holds(JobRun, j.Run)}, Asserts: []fact.Assert{j.state(JobRun, number(j.Run+1), nil)}}
+	name := j.ID
+	leave := func() { d.jobs.leave(c.Tenant, name) }
+	write := &fact.Write{
+		Guards:  []fact.Guard{j.holds(JobRun, j.Run), {Subject: j.ID, Predicate: JobStatus, Kind: fact.GuardExpect, Object: fact.TextObject(j.Status)}},
+		Asserts: []fact.Assert{j.state(JobRun, number(j.Run+1), nil)},
+	}
 	if j.plan = withReason(j.plan, ""); j.Status != JobRunning {
 		write.Asserts = append(write.Asserts, j.state(JobStatus, fact.TextObject(JobRunning), j.plan))
 	}
@@ -116,7 +120,18 @@ func (d *Desk) Resume(ctx context.Context, c memory.Caller, id string, extract, 
 		leave()
 		return nil, result, overtaken(j, err)
 	}
-	j.Run, j.Status, j.Reason, j.Here = j.Run+1, JobRunning, "", true
+	// Whoever ran it until now has gone on since it was read, and does so no more.
+	read := memory.NewRead()
+	read.MinTx = result.Tx
+	mine := j.Run + 1
+	if j, _, err = d.Job(ctx, c, read, name, nil); err == nil && (j.Run != mine || j.Done < 0 || j.Done > len(w.chunks)) {
+		err = fact.Errorf(fact.Conflict, "the job %s was resumed or stopped by somebody else at the same time", name)
+	}
+	if err != nil {
+		leave()
+		return nil, result, err
+	}
+	j.Document, j.source = w.name, w.source
 	told := *j
 	go d.run(run, w, j, leave)
 	return &told, result, nil

@@ -115,12 +115,12 @@ func (g *Guard) checkAddr(host string, a netip.Addr, port uint16, find lookUp) e
 	switch {
 	case v == openPort:
 		return nil
+	case v == closed && !public(a): // before the ports, or they could be found out
+		return private()
 	case g.isOwn(host, a, port, find):
 		return refused("leads to a port that this cluster listens on, which is refused: an operator opens it with its port in " + Setting)
 	case v == open:
 		return nil
-	case !public(a):
-		return private()
 	case !usualPort(port):
 		return unusual()
 	}

@@ -176,6 +176,19 @@ func TestOwnPortsAreRefusedWhereTheConnectionIsMade(t *testing.T) {
 	}
 }
 
+// A refusal tells nobody which ports the cluster listens on.
+func TestSSR01RefusalsTellNoPorts(t *testing.T) {
+	g := newGuard(t, Options{Own: func() []string { return []string{"0.0.0.0:9080", "10.0.0.7:9081"} }})
+	for _, host := range []string{"127.0.0.1", "10.0.0.7", "localhost", "[::1]"} {
+		other := g.Check("http://" + host + ":9999/")
+		for _, port := range []string{"9080", "9081"} {
+			if err := g.Check("http://" + host + ":" + port + "/"); err == nil || err.Error() != other.Error() {
+				t.Errorf("%s:%s: %v, and another port: %v", host, port, err, other)
+			}
+		}
+	}
+}
+
 func TestAnswersAreBounded(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
