@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"abagraph/fact"
+	httpd "abagraph/http"
 	"abagraph/internal/models/standin"
 	"abagraph/memory"
 )
@@ -128,5 +130,38 @@ func TestAJobIsTakenOver(t *testing.T) {
 	done := r.settled(id)
 	if done.text("status") != "done" || done.number("done") != 60 || done.number("written") != 60 {
 		t.Errorf("done as %v", done)
+	}
+}
+
+// TestATextOfManyPieces is kept whole before its job is told of, and a purge of its
+// document leaves no piece.
+func TestATextOfManyPieces(t *testing.T) {
+	s := standin.New(t, reader{facts: func(string) string { return "" }}.reply)
+	r := startWith(t, memory.Options{Models: localModels(t)}, withDesk(t), func(c *httpd.Config) { c.MaxBodyBytes = 8 << 20 })
+	text := strings.Repeat("Nothing happened on that day, nor on the next one. ", 56_000)
+	id := r.post("/api/digest", digestBody(t, s, "openai", text, `"content_type":"text/plain"`)).status(202).object().text("job")
+	r.post("/api/digest/jobs/"+id+"/stop", "").status(200)
+	hash, got, pieces := r.kept(), "", 0
+	for part := "0"; part != "null"; pieces++ {
+		piece := r.get("/api/blobs/" + hash + "?part=" + part).status(200).object()
+		if piece.number("size") != len(text) {
+			t.Errorf("size %d", piece.number("size"))
+		}
+		got, part = got+piece.text("text"), piece.text("next")
+	}
+	if got != text || pieces < 6 {
+		t.Errorf("%d bytes of %d in %d pieces", len(got), len(text), pieces)
+	}
+	r.post("/api/admin/purge?confirm=1&prefix=Document:", "").status(200)
+	view, err := r.node.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	sum, _ := fact.BlobHash(hash)
+	for part := range uint32(8) {
+		if left, err := view.BlobPart(t.Context(), fact.Scope{Tenant: "default"}, sum, part); left != nil || err != nil {
+			t.Errorf("piece %d is left: %v", part, err)
+		}
 	}
 }
