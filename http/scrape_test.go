@@ -122,6 +122,7 @@ func TestSSR03ScrapesThatFail(t *testing.T) {
 		`{}`:                                  "company",
 		`{"company":""` + model + `}`:         "company",
 		`{"domain":"no domain"` + model + `}`: "domain",
+		`{"company":"Müller"` + model + `}`:   "company",
 		`{"domain":"a.com","url":"https://a.com"` + model + `}`:                                                            "domain",
 		`{"url":"http://169.254.169.254/"` + model + `}`:                                                                   "url",
 		`{"company":"printer.local"` + model + `}`:                                                                         "url",

@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
 
 	"abagraph/fact"
 	"abagraph/ingest/scrape"
@@ -93,6 +96,8 @@ func (s *Site) address(f *jsonx.Fields) bool {
 			s.URL = "https://" + text + "/"
 		case name == "domain":
 			f.Fail(fact.Invalid(name, "must be a domain such as acme.com"))
+		case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }):
+			f.Fail(fact.Invalid(name, "has letters of which no domain can be guessed: send domain or url"))
 		default:
 			s.URL = "https://" + slug(text) + ".com/"
 			s.Note = "the name of the company was read as " + s.URL + ": send domain or url where that is another one's"
@@ -136,6 +141,9 @@ func (d *Desk) Scrape(ctx context.Context, c memory.Caller, o memory.WriteOption
 		return nil, nil, fact.Invalid("url", "leads to an address that cannot be read")
 	}
 	host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil { // two names must not be one brand for want of their letters
+		host = ascii
+	}
 	out := &Scraped{Brand: "Brand:" + slug(host), Host: host, Label: host, Bytes: page.Bytes}
 	u.User, u.RawQuery, u.Fragment = nil, "", "" // a query may hold a secret
 	source := cut(u.String(), fact.MaxSourceBytes)
