@@ -266,6 +266,10 @@ func (s *Service) source() (search.Source, func(), error) {
 
 // searchError says that it was the index that a search waited for in vain.
 func searchError(err error) error {
+	var building *search.Building
+	if errors.As(err, &building) && errors.Is(err, context.DeadlineExceeded) {
+		return fact.Errorf(fact.Timeout, "the search timed out; its index is being built (%d %% so far): try again", building.Percent)
+	}
 	if fact.CodeOf(err) == "" && errors.Is(err, context.DeadlineExceeded) {
 		return &fact.Error{Code: fact.Timeout, Message: "the search timed out; its index is being built: try again"}
 	}

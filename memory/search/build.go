@@ -6,12 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"abagraph/fact"
 )
 
 // errNotBuilt is told by follow where the index has to be built anew.
 var errNotBuilt = errors.New("search: the index is not built")
+
+// Building tells that an index was not made in time, and how much of it there is.
+type Building struct {
+	Percent int
+	cause   error
+}
+
+// Error tells the same in words.
+func (b *Building) Error() string {
+	return fmt.Sprintf("search: the index is built to %d %%", b.Percent)
+}
+
+// Unwrap returns why nobody waited any longer.
+func (b *Building) Unwrap() error { return b.cause }
 
 // errBegunAnew is told where the index was made anew while it was searched.
 var errBegunAnew = fact.Errorf(fact.Timeout, "the search index was built anew meanwhile: try again")
@@ -29,7 +44,8 @@ func (x *Index) build(ctx context.Context, from Source, most int64) error {
 		return nil
 	}
 	y := newIndex(x.scope)
-	if err := y.fill(ctx, from, most); err != nil {
+	x.filled.Store(0)
+	if err := y.fill(ctx, from, most, &x.filled); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -51,7 +67,11 @@ type origin struct {
 	v   fact.Version
 }
 
-func (x *Index) fill(ctx context.Context, from Source, most int64) error {
+// fillStep is after how many facts a filling tells how far it is.
+const fillStep = 1_024
+
+// fill makes the documents, and tells in percent how far it is.
+func (x *Index) fill(ctx context.Context, from Source, most int64, percent *atomic.Int32) error {
 	var places []place
 	tooMany := false
 	err := from.EachVersion(ctx, x.scope, func(f *fact.Fact) bool {
@@ -71,7 +91,11 @@ func (x *Index) fill(ctx context.Context, from Source, most int64) error {
 	}
 	x.grow(len(places))
 	var past []origin
+	n := 0
 	err = from.EachVersion(ctx, x.scope, func(f *fact.Fact) bool {
+		if n++; n%fillStep == 0 {
+			percent.Store(int32(n * 99 / max(n, len(places))))
+		}
 		x.put(x.byID[f.ID], f, f.VersionKnownAt)
 		tooMany = x.size() > most
 		return !tooMany

@@ -61,6 +61,7 @@ type Index struct {
 	bytes      int64
 
 	denseBytes atomic.Int64
+	filled     atomic.Int32 // percent of a build under way
 	closely    closely
 	scratch    sync.Pool // of *columns
 }

@@ -77,7 +77,7 @@ func (m *Indexes) Bytes() int64 {
 
 // Ready has the index of a scope built, without holding a state of the store
 // meanwhile. at tells where the store stands. Building goes on where the context
-// ends first.
+// ends first, which a *Building tells.
 func (m *Indexes) Ready(ctx context.Context, scope fact.Scope, at func() fact.Position) error {
 	for {
 		done, e := m.start(scope, at())
@@ -86,7 +86,7 @@ func (m *Indexes) Ready(ctx context.Context, scope fact.Scope, at func() fact.Po
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return &Building{Percent: int(e.index.filled.Load()), cause: ctx.Err()}
 		case <-done:
 			if e.err != nil {
 				return e.err

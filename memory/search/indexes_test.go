@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,7 +116,8 @@ func TestBuildingGoesOnWithoutItsSearch(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	scope := fact.Scope{Tenant: "a"}
-	if err := m.Ready(ctx, scope, s.Position); !errors.Is(err, context.DeadlineExceeded) {
+	var building *Building
+	if err := m.Ready(ctx, scope, s.Position); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &building) || building.Percent != 0 {
 		t.Fatalf("ready at once: %v", err)
 	}
 	close(s.hold)
@@ -124,6 +128,34 @@ func TestBuildingGoesOnWithoutItsSearch(t *testing.T) {
 	if hits, err := s.find(t, m, "a"); err != nil || len(hits) != 0 {
 		t.Errorf("after a restore: %v, %v", hits, err)
 	}
+}
+
+// TestAFillingTellsHowFarItIs: the percentage rises, and is not whole before the end.
+func TestAFillingTellsHowFarItIs(t *testing.T) {
+	source := skewed(5_000, []string{"word", "other"})
+	var percent atomic.Int32
+	watched := &watchedSource{heap: source, percent: &percent}
+	if err := newIndex(fact.Scope{Tenant: "t"}).fill(t.Context(), watched, math.MaxInt64, &percent); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(watched.seen) || watched.seen[0] != 0 || watched.seen[len(watched.seen)-1] != 4096*99/5000 {
+		t.Fatalf("the filling told %v", slices.Compact(watched.seen))
+	}
+}
+
+// watchedSource looks at a percentage with each fact.
+type watchedSource struct {
+	*heap
+	percent *atomic.Int32
+	seen    []int32
+}
+
+func (w *watchedSource) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact.Fact) bool, past func(*fact.Version) bool) error {
+	return w.heap.EachVersion(ctx, scope, func(f *fact.Fact) bool {
+		more := now(f)
+		w.seen = append(w.seen, w.percent.Load())
+		return more
+	}, past)
 }
 
 func TestClosingEndsABuild(t *testing.T) {
