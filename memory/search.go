@@ -268,7 +268,11 @@ func (s *Service) source() (search.Source, func(), error) {
 func searchError(err error) error {
 	var building *search.Building
 	if errors.As(err, &building) && errors.Is(err, context.DeadlineExceeded) {
-		return fact.Errorf(fact.Timeout, "the search timed out; its index is being built (%d %% so far): try again", building.Percent)
+		what := "its index is being built"
+		if building.Vectors {
+			what = "the vectors of its index are being read"
+		}
+		return fact.Errorf(fact.Timeout, "the search timed out; %s (%d %% so far): try again", what, building.Percent)
 	}
 	if fact.CodeOf(err) == "" && errors.Is(err, context.DeadlineExceeded) {
 		return &fact.Error{Code: fact.Timeout, Message: "the search timed out; its index is being built: try again"}

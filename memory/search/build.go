@@ -14,9 +14,11 @@ import (
 // errNotBuilt is told by follow where the index has to be built anew.
 var errNotBuilt = errors.New("search: the index is not built")
 
-// Building tells that an index was not made in time, and how much of it there is.
+// Building tells that an index, or its vectors, were not there in time, and how much
+// of them is.
 type Building struct {
 	Percent int
+	Vectors bool
 	cause   error
 }
 

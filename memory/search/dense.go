@@ -117,6 +117,9 @@ func (x *Index) takeVectors(ctx context.Context, from Source, after uint64, most
 		}
 		return !tooMany
 	})
+	if err != nil && ctx.Err() != nil {
+		return &Building{Percent: x.followed(from.Position().Tx), Vectors: true, cause: err}
+	}
 	if err != nil {
 		return fmt.Errorf("follow the vectors: %w", err)
 	}
@@ -126,6 +129,16 @@ func (x *Index) takeVectors(ctx context.Context, from Source, after uint64, most
 	}
 	x.keepVectors(batch)
 	return nil
+}
+
+// followed is through how much of the store vectors were followed, in percent.
+func (x *Index) followed(last uint64) int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.dense == nil || last == 0 {
+		return 0
+	}
+	return int(min(99*x.dense.tx/last, 99))
 }
 
 // dropVectors makes room: from now on words alone find.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -290,4 +291,37 @@ func BenchmarkVectorsHybrid(b *testing.B) { benchmarkDense(b, func(q *Query) { q
 func BenchmarkVectorsPast(b *testing.B)   { benchmarkDense(b, func(q *Query) { q.Dense.Exact = true }) }
 func BenchmarkVectorsOnePercent(b *testing.B) {
 	benchmarkDense(b, func(q *Query) { q.Predicate = "rare" })
+}
+
+// halfway is a source whose reader's time is up in the middle of the vectors.
+type halfway struct {
+	*vectored
+	stop context.CancelFunc
+}
+
+func (h *halfway) EachVector(ctx context.Context, s fact.Scope, m fact.Model, after uint64, visit func(fact.ID, uint64, []float32) bool) error {
+	n := 0
+	err := h.vectored.EachVector(ctx, s, m, after, func(id fact.ID, tx uint64, v []float32) bool {
+		n++
+		return n <= len(h.vectors)/2 && visit(id, tx, v)
+	})
+	h.stop()
+	return errors.Join(err, ctx.Err())
+}
+
+// TestVectorsThatTakeTooLong: who waited in vain is told how many were read, and the
+// next one goes on from there.
+func TestVectorsThatTakeTooLong(t *testing.T) {
+	v := withVectors(1_000, 16, 5, false)
+	x := v.index(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var building *Building
+	err := x.followVectors(ctx, &halfway{v, cancel}, v.model, math.MaxInt64)
+	if !errors.As(err, &building) || !errors.Is(err, context.Canceled) || !building.Vectors || building.Percent < 40 || building.Percent > 50 {
+		t.Fatalf("following ends with %v", err)
+	}
+	if got := v.search(t, x, v.query(v.vectors[999], Vector, 1)); len(got.Hits) != 1 || got.Hits[0].ID != v.facts[999].ID {
+		t.Fatalf("the last vector finds %+v", got.Hits)
+	}
 }
