@@ -24,6 +24,7 @@ type TriggerRun struct {
 	Records  int     `json:"records"`
 	Asserted int     `json:"asserted"`
 	Skipped  int     `json:"skipped"`
+	Attempts int     `json:"attempts,omitempty"` // where it was begun more than once
 	Since    *int64  `json:"since"`
 }
 

@@ -26,6 +26,10 @@ type Request struct {
 	Branching *BranchChange
 }
 
+// IdempotencyField is the header that names a write, and the field of the error where
+// it named another one.
+const IdempotencyField = "Idempotency-Key"
+
 // Idempotency names a write that may be retried (C-31). A key is unique per
 // tenant, method and path.
 type Idempotency struct {

@@ -12,6 +12,21 @@ const (
 	AlertRuleSource = "abagraph:alert-rules"
 )
 
+// ConnectorKind begins the subject of a connector, and ConnectorSettings is the
+// predicate of its settings.
+const (
+	ConnectorKind     = "Connector:"
+	ConnectorSettings = "connector"
+)
+
+// SendsSecret reports whether a fact is a connector that sends a secret of the tenant's
+// to its URL: the settings are a text of JSON, in which the name of that field stands,
+// plainly or escaped.
+func SendsSecret(subject, predicate string, object Object) bool {
+	return predicate == ConnectorSettings && strings.HasPrefix(subject, ConnectorKind) && object.Kind == Text &&
+		(strings.Contains(object.Text, `"auth"`) || strings.Contains(object.Text, `\u`))
+}
+
 // IsGoverned reports whether facts of a subject and predicate steer the server, so
 // that writing them needs a key of role admin: those of a policy, and of alerts.
 func IsGoverned(subject, predicate string) bool {

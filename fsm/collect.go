@@ -23,6 +23,7 @@ type collector struct {
 	countOnly bool // counts facts and keeps none
 	count     int
 	visit     func(*fact.Fact) // gets each fact instead
+	enough    bool             // set by visit: no more is wanted
 	// horizon is the first tx that some tenant has more of than it could give;
 	// a page may not reach it.
 	horizon uint64

@@ -12,12 +12,21 @@ import (
 )
 
 // Each visits every fact that a query selects, in no order that means anything
-// and without a limit, holding one fact at a time. It reads all of its tenants'
+// and without a limit, holding one fact at a time. A query that names a subject, a
+// predicate or objects reads their index; any other one reads all of its tenants'
 // rows, in the order in which they lie. It ends early when visit answers false.
 func (v *View) Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) bool) error {
 	sel, err := v.selector(ctx, q)
 	if err != nil {
 		return err
+	}
+	if indexOf(q) != fullScan && !q.TxGtGiven {
+		c := newCollector(q)
+		c.visit = func(f *fact.Fact) { c.enough = !visit(f) }
+		if err := v.collect(ctx, sel, c, q.Scope); !errors.Is(err, errEnough) {
+			return err
+		}
+		return nil
 	}
 	tenants, err := v.tenants(q.Scope)
 	if err != nil {

@@ -90,7 +90,7 @@ func (l *ledger) replay(req *fact.Request, now fact.Instant) (*fact.Result, erro
 	}
 	if o.Hash != req.Idem.Hash {
 		return &fact.Result{Tx: l.state.Tx, RecordedAt: now,
-			Err: fact.Errorf(fact.Conflict, "this Idempotency-Key was used with another request")}, nil
+			Err: &fact.Error{Code: fact.Conflict, Field: fact.IdempotencyField, Message: "this Idempotency-Key was used with another request"}}, nil
 	}
 	return l.rebuild(req, o)
 }

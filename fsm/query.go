@@ -182,8 +182,10 @@ func indexOf(q *fact.Query) string {
 	case len(q.Objects) > 0:
 		return "by_object"
 	}
-	return "full_scan"
+	return fullScan
 }
+
+const fullScan = "full_scan"
 
 // reading runs a query in one tenant's branch.
 type reading struct {
@@ -205,6 +207,9 @@ func (r *reading) add(f *fact.Fact) error {
 	}
 	r.into.add(f)
 	r.taken++
+	if r.into.enough {
+		return errEnough
+	}
 	return nil
 }
 

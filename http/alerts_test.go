@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"abagraph/memory"
 )
 
 // looked has every alert of the tenant looked at, and lists name, state and value.
@@ -119,5 +122,60 @@ func TestAlertsAreSetByAdmins(t *testing.T) {
 	acme.get("/api/alerts/x").fails(http.StatusNotFound, "NotFound")
 	if got := acme.get("/api/facts?subject=Alert:x").list(); len(got) != 0 {
 		t.Errorf("left: %v", got)
+	}
+}
+
+// TestAlertsThatMayNotBe: a webhook is refused where it is set, by its form; personal
+// data is not stored; and of two that set one alert at the same time each is told what
+// became of it.
+func TestAlertsThatMayNotBe(t *testing.T) {
+	guard := localGuard(t)
+	r := startWith(t, memory.Options{AdminKey: "secret-admin-key", MayCall: guard.Check})
+	acme := r.tenantOf("acme", "admin")
+	before := r.node.Position().Tx
+	for body, field := range map[string]string{
+		`"name":"a","webhook":"http://169.254.169.254/latest"`: "webhook", `"name":"a","webhook":"http://[::ffff:10.0.0.1]/"`: "webhook",
+		`"name":"a","webhook":"https://hooks.example.com/?to=sarah@example.com"`: "webhook", `"name":"a","source":"sarah@example.com*"`: "source", `"name":"a","predicate":"mail_sarah@example.com"`: "predicate",
+		`"name":"078-05-1120"`: "name",
+	} {
+		if e := acme.post("/api/alerts", `{"kind":"freshness","threshold":1,`+body+`}`).fails(http.StatusBadRequest, "SchemaInvalid"); e["field"] != field {
+			t.Errorf("%s blames %v", body, e)
+		}
+	}
+	if r.node.Position().Tx != before {
+		t.Error("something was written")
+	}
+	made := acme.post("/api/alerts", `{"name":"a","kind":"freshness","threshold":1,"source":"sarah@example.com"}`).status(http.StatusCreated).object()
+	if strings.Contains(fmt.Sprint(made), "sarah") {
+		t.Errorf("set: %v", made)
+	}
+	acme.assert("Person:a", "plan", `"free"`, `"source":"sarah@example.com"`)
+	if got := r.looked("acme"); !strings.HasPrefix(got, "a=ok:") {
+		t.Errorf("the source is not met: %s", got)
+	}
+
+	var setting sync.WaitGroup
+	answers := make([]*reply, 8)
+	for i := range answers {
+		setting.Go(func() {
+			answers[i] = acme.post("/api/alerts", fmt.Sprintf(`{"name":"race","kind":"cost","threshold":%d}`, i))
+		})
+	}
+	setting.Wait()
+	for i, a := range answers {
+		if a.Status == http.StatusConflict {
+			continue
+		}
+		if got := a.status(http.StatusCreated).object(); got.text("threshold") != fmt.Sprint(i) {
+			t.Errorf("asked for %d, told %v", i, got)
+		}
+	}
+	if rules := acme.get("/api/facts?subject=Alert:race&predicate=alert_rule").list(); len(rules) != 1 {
+		t.Errorf("%d rules of one name", len(rules))
+	}
+	r.looked("acme")
+	acme.delete("/api/alerts/race").status(http.StatusOK)
+	if left := acme.get("/api/facts?subject=Alert:race").list(); len(left) != 0 {
+		t.Errorf("left: %v", left)
 	}
 }

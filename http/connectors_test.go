@@ -166,6 +166,8 @@ func TestING02DeliveriesAsToolsWriteThem(t *testing.T) {
 		"twice":       {"{\"id\":1,\"v\":1}\n{\"id\":2,\"v\":1,\"v\":2}\n", "1", "1", "2", ""},
 		"no-id":       {"{\"id\":1,\"v\":1}\n{\"v\":1}\n{\"id\":null,\"v\":1}\n{\"id\":\"\",\"v\":1}\n{\"id\":{\"a\":1},\"v\":1}\n{\"id\":6}", "1", "5", "2 3 4 5 6", ""},
 		"deep":        {"{\"id\":1,\"v\":1}\n" + strings.Repeat("[", 100_000) + "\n" + strings.Repeat(`{"a":`, 5000) + "\n{\"id\":2,\"v\":1}", "1 2", "2", "2 3", ""},
+		"twice-array": {"[{\"id\":1,\"v\":1},\n{\"id\":2,\"v\":1,\"v\":2},{\"id\":3,\"v\":\"\xff\"},\n{\"id\":4,\"v\":1}]", "1 4", "2", "2 2", ""},
+		"twice-a-row": {"{\"id\":1,\"v\":1,\"v\":2} {\"id\":2,\"v\":1}\n", "2", "1", "1", ""},
 		"csv":         {"id,v,note\r\n1,a,\r\n\r\n2,\"b, c\",\"two\r\nlines\"\r\n3,x\r\n4,\"\"\"q\"\"\",y\n", "1 2 4", "1", "6", "text/csv; charset=utf-8"},
 	} {
 		r.connector(`{"name":"` + name + `","mapping":{"subject":"` + name + `:$id"}}`)
@@ -277,7 +279,12 @@ func TestLateAndRepeatedDeliveries(t *testing.T) {
 	if got := r.values("/api/facts?subject=U:1"); got != `"new"` || late.text("asserted") != "1" {
 		t.Errorf("redelivered: %s, %v", got, late)
 	}
-	r.events("undated", `{"id":2,"v":"x"}`, "Idempotency-Key: d-1").fails(http.StatusBadRequest, "SchemaInvalid")
+	for _, other := range []string{`{"id":2,"v":"x"}`, "{\"id\":2,\"v\":\"x\"}\n{\"id\":3,\"v\":\"x\"}\n"} {
+		r.events("undated", other, "Idempotency-Key: d-1").fails(http.StatusConflict, "Conflict")
+	}
+	if got := r.get("/api/facts?object=x").list(); len(got) != 0 {
+		t.Errorf("a name that was used wrote %v", got)
+	}
 }
 
 // IDN-02: names that look alike are one connector or a conflict, and never overwrite

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,33 +46,39 @@ func (s *Service) WatchedTenants(ctx context.Context) ([]string, error) {
 }
 
 // LookAtAlerts measures what the alerts of a tenant watch, and writes what has
-// become another state. It returns those that changed.
+// become another state. It returns those that changed. One that cannot be measured
+// holds up no other: the error tells of all of them.
 func (s *Service) LookAtAlerts(ctx context.Context, tenant string) ([]Alert, error) {
 	c := watching(tenant)
 	list, _, err := s.Alerts(ctx, c, NewRead(), nil)
 	if err != nil {
 		return nil, err
 	}
-	values, err := s.measure(ctx, c, list)
+	tallies, now, err := s.tallies(ctx, c, list)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("measure alerts: %w", err)
 	}
 	var changed []Alert
+	var failed []error
 	for i := range list {
 		a := &list[i]
-		state := a.judge(values[i])
+		value, err := s.measure(ctx, c, a, &tallies[i], now)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("measure alert %s: %w", a.Name, err))
+			continue
+		}
+		state := a.judge(value)
 		if state == a.State {
 			continue
 		}
-		now, err := s.say(ctx, c, a, state, values[i])
+		is, err := s.say(ctx, c, a, state, value)
 		if err != nil {
-			return changed, err
-		}
-		if now != nil {
-			changed = append(changed, *now)
+			failed = append(failed, fmt.Errorf("write the state of alert %s: %w", a.Name, err))
+		} else if is != nil {
+			changed = append(changed, *is)
 		}
 	}
-	return changed, nil
+	return changed, errors.Join(failed...)
 }
 
 // judge says what a value means. Without one there is nothing to warn of, but that
@@ -96,7 +103,7 @@ func (s *Service) say(ctx context.Context, c Caller, a *Alert, state string, val
 		guard.Kind, guard.Object = fact.GuardExpect, fact.TextObject(a.State)
 	}
 	properties := []byte(`{"kind":"` + a.Kind + `","value":` + formatNumber(value) + `,"threshold":` + formatNumber(a.Threshold) + `}`)
-	w := &fact.Write{Guards: []fact.Guard{guard}, Asserts: []fact.Assert{alertFact(a.Name, fact.AlertState, state, fact.AlertSource, properties)}}
+	w := &fact.Write{Guards: []fact.Guard{ruleGuard(a.Name, a), guard}, Asserts: []fact.Assert{alertFact(a.Name, fact.AlertState, state, fact.AlertSource, properties)}}
 	result, err := s.Transact(ctx, c, WriteOptions{Mask: mask.Off}, w, nil)
 	if overtaken(err) {
 		return nil, nil
@@ -112,8 +119,14 @@ func (s *Service) say(ctx context.Context, c Caller, a *Alert, state string, val
 
 // MarkAlertTold notes that a webhook has taken the state of an alert.
 func (s *Service) MarkAlertTold(ctx context.Context, tenant string, a *Alert) error {
-	w := &fact.Write{Asserts: []fact.Assert{alertFact(a.Name, fact.AlertTold, a.stateID.String(), fact.AlertSource, nil)}}
+	w := &fact.Write{
+		Guards:  []fact.Guard{ruleGuard(a.Name, a)},
+		Asserts: []fact.Assert{alertFact(a.Name, fact.AlertTold, a.stateID.String(), fact.AlertSource, nil)},
+	}
 	_, err := s.Transact(ctx, watching(tenant), WriteOptions{Mask: mask.Off}, w, nil)
+	if overtaken(err) {
+		return nil // the rule is another one now, or gone
+	}
 	return err
 }
 
@@ -136,34 +149,24 @@ func (s *Service) UntoldAlerts(ctx context.Context, tenant string) ([]Alert, err
 // StateID is the id of the fact that says the alert's state.
 func (a *Alert) StateID() string { return a.stateID.String() }
 
-// measure looks at the facts of the tenant once for all the rules that need it.
-func (s *Service) measure(ctx context.Context, c Caller, list []Alert) ([]float64, error) {
-	tallies, now, err := s.tallies(ctx, c, list)
-	if err != nil {
-		return nil, fmt.Errorf("measure alerts: %w", err)
-	}
-	values := make([]float64, len(list))
-	for i := range list {
-		switch list[i].Kind {
-		case "contradictions":
-			q := &FactcheckQuery{Read: NewRead(), Rules: check.Rules{Kinds: check.AllKinds}, Narrow: Narrow{Predicate: list[i].Predicate, Limit: 1}}
-			var found *Factcheck
-			if found, _, err = s.Factcheck(ctx, c, q, nil); err == nil {
-				values[i] = float64(found.Total)
-			}
-		case "cost":
-			values[i], err = s.written(ctx, c, now-fact.Instant(list[i].Window*1000))
-		default:
-			values[i] = tallies[i].value(list[i].Kind, now)
-		}
+// measure returns what one rule is about, with what it has seen of the facts.
+func (s *Service) measure(ctx context.Context, c Caller, a *Alert, seen *tally, now fact.Instant) (float64, error) {
+	switch a.Kind {
+	case "contradictions":
+		q := &FactcheckQuery{Read: NewRead(), Rules: check.Rules{Kinds: check.AllKinds}, Narrow: Narrow{Predicate: a.Predicate, Limit: 1}}
+		found, _, err := s.Factcheck(ctx, c, q, nil)
 		if err != nil {
-			return nil, fmt.Errorf("measure alert %s: %w", list[i].Name, err)
+			return 0, err
 		}
+		return float64(found.Total), nil
+	case "cost":
+		return s.written(ctx, c, now-fact.Instant(a.Window*1000))
 	}
-	return values, nil
+	return seen.value(a.Kind, now), nil
 }
 
-// tallies passes over the facts, and tells at which instant.
+// tallies passes over the facts once for all the rules that need it, and tells at which
+// instant.
 func (s *Service) tallies(ctx context.Context, c Caller, list []Alert) ([]tally, fact.Instant, error) {
 	r, err := s.begin(ctx, c, NewRead(), 0, nil)
 	if err != nil {

@@ -34,6 +34,8 @@ type Alert struct {
 
 	stateID fact.ID
 	ruleID  fact.ID
+	toldID  fact.ID
+	told    string // the id of the state that the webhook took last
 }
 
 // AlertKinds are the kinds of rules.
@@ -135,11 +137,14 @@ func (a *Alert) problem(f *jsonx.Fields, windowed bool) error {
 	return checkWebhook(f.Path("webhook"), a.Webhook)
 }
 
+// secretReference stands before the name of a secret that holds an address.
+const secretReference = "secret:"
+
 func checkWebhook(field, webhook string) error {
 	if webhook == "" {
 		return nil
 	}
-	if name, ref := strings.CutPrefix(webhook, "secret:"); ref {
+	if name, ref := strings.CutPrefix(webhook, secretReference); ref {
 		return checkSecretName(field, name)
 	}
 	u, err := url.Parse(webhook)
@@ -188,6 +193,8 @@ func (a *Alert) read(f *fact.Fact) {
 		if g.Done() != nil {
 			a.Kind = ""
 		}
+	case fact.AlertTold:
+		a.toldID, a.told = f.ID, f.Object.Text
 	case fact.AlertState:
 		a.State, a.Since, a.stateID, a.Value = f.Object.Text, f.ValidFrom, f.ID, math.NaN()
 		if v, err := jsonx.Parse(f.Properties); err == nil {

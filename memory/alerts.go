@@ -20,35 +20,100 @@ func (s *Service) SetAlert(ctx context.Context, c Caller, o WriteOptions, a *Ale
 	if err := c.mayWatch(o.Branch); err != nil {
 		return nil, nil, err
 	}
-	list, _, err := s.Alerts(ctx, c, NewRead(), nil)
-	if err != nil {
+	if err := s.refuseAlert(c, a); err != nil {
 		return nil, nil, err
 	}
-	i := slices.IndexFunc(list, func(b Alert) bool { return b.Name == a.Name })
-	if i < 0 && len(list) >= MaxAlerts {
-		return nil, nil, fact.Errorf(fact.SchemaInvalid, "a tenant may have at most 100 alerts")
-	}
-	w := &fact.Write{Asserts: []fact.Assert{alertFact(a.Name, fact.AlertRule, a.Kind, fact.AlertRuleSource, a.definition())}}
-	if i >= 0 {
-		// The same statement with another definition is made anew.
-		if same := list[i].Kind == a.Kind && string(list[i].definition()) == string(a.definition()); same {
-			return &list[i], &fact.Result{Tx: s.Position().Tx, RecordedAt: s.instant()}, nil
-		}
-		w.Retracts = []fact.Retract{{ID: list[i].ruleID, KnownAt: fact.NoInstant}}
-	}
+	trace.Name("set_alert", "guard → retract → assert, in one tx")
 	o.Mask = mask.Off
-	result, err := s.Transact(ctx, c, o, w, trace)
-	if err != nil {
-		return nil, result, err
+	for range maxAlertTries {
+		list, _, err := s.Alerts(ctx, c, NewRead(), nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		var known *Alert
+		if i := slices.IndexFunc(list, func(b Alert) bool { return b.Name == a.Name }); i >= 0 {
+			known = &list[i]
+		}
+		if known == nil && len(list) >= MaxAlerts {
+			return nil, nil, fact.Errorf(fact.SchemaInvalid, "a tenant may have at most 100 alerts")
+		}
+		if known.same(a) {
+			return known, &fact.Result{Tx: s.Position().Tx, RecordedAt: s.instant()}, nil
+		}
+		result, err := s.Transact(ctx, c, o, a.rule(known), trace)
+		if overtaken(err) {
+			continue
+		}
+		if err != nil {
+			return nil, result, err
+		}
+		return a.made(&result.Asserts[0].Fact, known), result, nil
 	}
-	trace.Name("set_alert", "retract → assert, in one tx")
+	return nil, nil, errAlertBusy
+}
+
+// maxAlertTries is how often a change is worked out anew because another one came
+// between.
+const maxAlertTries = 8
+
+var errAlertBusy = fact.Errorf(fact.Conflict, "the alert was changed by others each time it was about to be changed: try again")
+
+// refuseAlert refuses a webhook that may not be called, and personal data: a rule must
+// stay as it is, so that it cannot be masked. A source is named as its facts have it.
+func (s *Service) refuseAlert(c Caller, a *Alert) error {
+	if address := a.Webhook; s.mayCall != nil && address != "" && !strings.HasPrefix(address, secretReference) {
+		if err := s.mayCall(address); err != nil {
+			return fact.Invalid("webhook", err.Error())
+		}
+	}
+	masker := s.Masker(c, mask.Unsaid)
+	if !strings.HasSuffix(a.Source, "*") {
+		a.Source, _ = masker.Source(a.Source)
+	}
+	for _, text := range [...][2]string{{"name", a.Name}, {"predicate", a.Predicate}, {"source", a.Source}, {"webhook", a.Webhook}, {"secret", a.Secret}} {
+		if _, n := masker.Text(text[1]); n > 0 {
+			return fact.Invalid(text[0], "looks like personal data, which is not stored")
+		}
+	}
+	return nil
+}
+
+// same reports whether a rule is there already.
+func (a *Alert) same(b *Alert) bool {
+	return a != nil && a.Kind == b.Kind && string(a.definition()) == string(b.definition())
+}
+
+// rule is the write of a rule in place of the one that is known, if that is there
+// still; nil = none is.
+func (a *Alert) rule(known *Alert) *fact.Write {
+	w := &fact.Write{
+		Guards:  []fact.Guard{ruleGuard(a.Name, known)},
+		Asserts: []fact.Assert{alertFact(a.Name, fact.AlertRule, a.Kind, fact.AlertRuleSource, a.definition())},
+	}
+	if known != nil { // the same statement with another definition is made anew
+		w.Retracts = []fact.Retract{{ID: known.ruleID, KnownAt: fact.NoInstant}}
+	}
+	return w
+}
+
+// made is a rule that was written, with what the one before it said.
+func (a *Alert) made(f *fact.Fact, known *Alert) *Alert {
 	made := *a
-	made.read(&result.Asserts[0].Fact)
+	made.read(f)
 	made.Value = math.NaN()
-	if i >= 0 {
-		made.State, made.Value, made.Since, made.Told = list[i].State, list[i].Value, list[i].Since, list[i].Told
+	if known != nil {
+		made.State, made.Value, made.Since, made.Told = known.State, known.Value, known.Since, known.Told
 	}
-	return &made, result, nil
+	return &made
+}
+
+// ruleGuard holds while the rule of an alert is the one that was read; nil = none.
+func ruleGuard(name string, known *Alert) fact.Guard {
+	var shown []fact.Fact
+	if known != nil {
+		shown = []fact.Fact{{ID: known.ruleID, Tx: known.Tx}}
+	}
+	return fact.SameGuard(fact.AlertKind+name, fact.AlertRule, shown)
 }
 
 func alertFact(name, predicate, object, source string, properties []byte) fact.Assert {
@@ -77,17 +142,24 @@ func (s *Service) DeleteAlert(ctx context.Context, c Caller, o WriteOptions, nam
 	if err := c.mayWatch(o.Branch); err != nil {
 		return nil, err
 	}
-	a, _, err := s.Alert(ctx, c, NewRead(), name, nil)
-	if err != nil {
-		return nil, err
+	trace.Name("delete_alert", "guard → retracts, in one tx")
+	for range maxAlertTries {
+		a, _, err := s.Alert(ctx, c, NewRead(), name, nil)
+		if err != nil {
+			return nil, err
+		}
+		w := &fact.Write{Guards: []fact.Guard{ruleGuard(name, a)}}
+		for _, id := range [...]fact.ID{a.ruleID, a.stateID, a.toldID} {
+			if !id.IsZero() {
+				w.Retracts = append(w.Retracts, fact.Retract{ID: id, KnownAt: fact.NoInstant})
+			}
+		}
+		result, err := s.Transact(ctx, c, o, w, trace)
+		if !overtaken(err) {
+			return result, err
+		}
 	}
-	w := &fact.Write{Retracts: []fact.Retract{{ID: a.ruleID, KnownAt: fact.NoInstant}}}
-	if !a.stateID.IsZero() {
-		w.Retracts = append(w.Retracts, fact.Retract{ID: a.stateID, KnownAt: fact.NoInstant})
-	}
-	result, err := s.Transact(ctx, c, o, w, trace)
-	trace.Name("delete_alert", "retracts, in one tx")
-	return result, err
+	return nil, errAlertBusy
 }
 
 // Alert returns one alert.
@@ -114,7 +186,6 @@ func (s *Service) Alerts(ctx context.Context, c Caller, read Read, trace *Trace)
 	}
 	defer r.close()
 	of := map[string]*Alert{}
-	told := map[string]string{}
 	scope := fact.Scope{Tenant: c.Tenant, Branch: fact.MainBranch}
 	for _, predicate := range [...]string{fact.AlertRule, fact.AlertState, fact.AlertTold} {
 		err := r.view.Each(r.ctx, &fact.Query{Scope: scope, Predicate: predicate, At: r.at}, func(f *fact.Fact) bool {
@@ -128,9 +199,6 @@ func (s *Service) Alerts(ctx context.Context, c Caller, read Read, trace *Trace)
 			if a := of[name]; a != nil {
 				a.read(f)
 			}
-			if predicate == fact.AlertTold {
-				told[name] = f.Object.Text
-			}
 			return true
 		})
 		if err != nil {
@@ -140,7 +208,7 @@ func (s *Service) Alerts(ctx context.Context, c Caller, read Read, trace *Trace)
 	var list []Alert
 	for _, a := range of {
 		if a.Kind != "" {
-			a.Told = !a.stateID.IsZero() && told[a.Name] == a.stateID.String()
+			a.Told = !a.stateID.IsZero() && a.told == a.stateID.String()
 			list = append(list, *a)
 		}
 	}

@@ -61,6 +61,9 @@ type Options struct {
 	Mask        mask.Mode
 	MaskKey     string
 	MaskRegions mask.Regions
+	// MayCall refuses an address that this node may not call, by its form; nil = none
+	// is refused where it is set, but only where it is called.
+	MayCall func(url string) error
 	// Models asks the language models that callers bring along; nil = none is asked.
 	Models Models
 	// Timeout bounds the waiting of one read or write; 0 = DefaultTimeout.
@@ -85,6 +88,7 @@ type Service struct {
 	version    func() uint64
 	cluster    func() Cluster
 	operations Operations
+	mayCall    func(url string) error
 	adminHash  [sha256.Size]byte
 	auth       bool
 	threshold  float64
@@ -119,8 +123,8 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{
 		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion, cluster: o.Cluster,
-		operations: o.Operations,
-		auth:       o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, links: maxKeptLinks,
+		operations: o.Operations, mayCall: o.MayCall,
+		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, links: maxKeptLinks,
 	}
 	s.limit(o.Limits)
 	s.verifying = make(chan struct{}, 1)

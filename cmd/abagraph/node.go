@@ -137,7 +137,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 		Live:       func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
 		Leads:      func() bool { return n.raft.Leads() },
 		Cluster:    late{n}.Cluster,
-		Operations: operations{n},
+		Operations: operations{n}, MayCall: n.guard.Check,
 		Limits: memory.Limits{
 			RequestsPerSecond: float64(s.number("tenant_requests_per_sec")), RowsPerSecond: float64(s.number("tenant_rows_per_sec")),
 			HeavyReads: int(s.number("tenant_heavy_reads")),

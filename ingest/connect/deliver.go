@@ -34,6 +34,8 @@ type Delivery struct {
 	// one name a batch is written once (C-31).
 	Key  string
 	Path string
+	// guards are what must hold for each batch; none for what is sent.
+	guards []fact.Guard
 	// seen is told of each record that is mapped; nil = nobody is.
 	seen func(jsonx.Value)
 }

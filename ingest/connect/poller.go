@@ -12,24 +12,18 @@ import (
 	"abagraph/memory"
 )
 
-// How many connectors are pulled at the same time in the background, of all tenants
-// and of one.
-const (
-	maxAtOnce   = 8
-	maxOfTenant = 2
-)
-
 // Poller pulls every connector of kind poll at an interval, on the node that leads.
 // What is slow holds up nothing but itself.
 type Poller struct {
 	s      *Service
 	leads  func() bool
 	every  time.Duration
-	places chan struct{}
+	places Places
 	pulls  sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[string]int // by tenant
+	waiting []*Connector     // what was due first comes first
+	known   map[pullKey]bool // those that wait or are being pulled
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -39,8 +33,7 @@ type Poller struct {
 func (s *Service) StartPoller(every time.Duration, leads func() bool) *Poller {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Poller{
-		s: s, leads: leads, every: every, places: make(chan struct{}, maxAtOnce), running: make(map[string]int),
-		cancel: cancel, done: make(chan struct{}),
+		s: s, leads: leads, every: every, known: make(map[pullKey]bool), cancel: cancel, done: make(chan struct{}),
 	}
 	s.logger.Info("abagraph.connector.poll_start", "interval_secs", every.Seconds())
 	go p.run(ctx)
@@ -70,71 +63,52 @@ func (p *Poller) run(ctx context.Context) {
 	}
 }
 
-// round begins to pull what is due, each tenant's in a line of its own. A tenant whose
-// last round is still under way is left for the next one.
+// round puts what is due in line. What waits, or is being pulled still, is not due
+// anew.
 func (p *Poller) round(ctx context.Context) {
 	due, err := p.s.polled(ctx)
 	if err != nil {
 		p.s.logger.Warn("abagraph.connector.poll_error", "error", err.Error())
 		return
 	}
-	for len(due) > 0 {
-		n := 1
-		for n < len(due) && due[n].Tenant() == due[0].Tenant() {
-			n++
+	p.mu.Lock()
+	for _, k := range due {
+		if key := (pullKey{k.Tenant(), k.Name}); !p.known[key] {
+			p.known[key] = true
+			p.waiting = append(p.waiting, k)
 		}
-		p.line(ctx, due[:n])
-		due = due[n:]
 	}
+	p.mu.Unlock()
+	p.begin(ctx)
 }
 
-// line pulls the connectors of one tenant, a few at a time.
-func (p *Poller) line(ctx context.Context, list []*Connector) {
-	tenant := list[0].Tenant()
-	if !p.enter(tenant, maxOfTenant) {
-		return
-	}
-	next := make(chan *Connector, len(list))
-	for _, k := range list {
-		next <- k
-	}
-	close(next)
-	for range maxOfTenant {
+// begin pulls what waits and finds a place.
+func (p *Poller) begin(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var rest []*Connector
+	for _, k := range p.waiting {
+		if ctx.Err() != nil || !p.places.Enter(k.Tenant()) {
+			rest = append(rest, k)
+			continue
+		}
 		p.pulls.Go(func() {
-			defer p.leave(tenant)
-			for k := range next {
-				select {
-				case p.places <- struct{}{}:
-				case <-ctx.Done():
-					return
-				}
-				if p.leads() {
-					p.s.poll(ctx, tenant, k.Name)
-				}
-				<-p.places
+			defer p.end(ctx, pullKey{k.Tenant(), k.Name})
+			if p.leads() {
+				p.s.poll(ctx, k.Tenant(), k.Name)
 			}
 		})
 	}
+	p.waiting = rest
 }
 
-// enter notes that a tenant's line has begun, with some workers; false = it is under
-// way.
-func (p *Poller) enter(tenant string, workers int) bool {
+// end gives a place back, and to the next one.
+func (p *Poller) end(ctx context.Context, k pullKey) {
+	p.places.Leave(k.tenant)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running[tenant] > 0 {
-		return false
-	}
-	p.running[tenant] = workers
-	return true
-}
-
-func (p *Poller) leave(tenant string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running[tenant]--; p.running[tenant] == 0 {
-		delete(p.running, tenant)
-	}
+	delete(p.known, k)
+	p.mu.Unlock()
+	p.begin(ctx)
 }
 
 // Internal is the server itself, in one tenant.
@@ -145,7 +119,7 @@ func Internal(tenant string) memory.Caller {
 func (s *Service) poll(ctx context.Context, tenant, name string) {
 	started := time.Now()
 	k, done, err := s.Pull(ctx, Internal(tenant), memory.WriteOptions{}, name, nil)
-	if ctx.Err() != nil || errors.Is(err, errUnderWay) {
+	if ctx.Err() != nil || errors.Is(err, errUnderWay) || errors.Is(err, errMoved) {
 		return
 	}
 	ms := time.Since(started).Milliseconds()
@@ -162,15 +136,14 @@ func (s *Service) poll(ctx context.Context, tenant, name string) {
 
 // polled lists the connectors of kind poll of all tenants, tenant by tenant.
 func (s *Service) polled(ctx context.Context) ([]*Connector, error) {
-	page, _, err := s.memory.Facts(ctx, Internal(""), &memory.FactsQuery{Read: memory.NewRead(), Predicate: predicate, Limit: fact.MaxLimit}, nil)
-	if err != nil {
-		return nil, err
-	}
 	var list []*Connector
-	for i := range page.Facts {
-		if k := connectorOf(&page.Facts[i]); k != nil && k.Kind == Poll {
+	_, err := s.memory.Kept(ctx, Internal(""), memory.NewRead(), Prefix, predicate, nil, func(f *fact.Fact) {
+		if k := connectorOf(f); k != nil && k.Kind == Poll {
 			list = append(list, k)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b *Connector) int {
 		return cmp.Or(cmp.Compare(a.Tenant(), b.Tenant()), cmp.Compare(a.Name, b.Name))

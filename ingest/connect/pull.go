@@ -45,23 +45,53 @@ type pullKey struct{ tenant, name string }
 // pulls are those that are under way on this node.
 type pulls struct {
 	mu      sync.Mutex
-	running map[pullKey]bool
+	running map[pullKey]chan struct{} // closed when it ends
 }
 
-func (p *pulls) enter(k pullKey) bool {
+// enter begins a pull, or returns what the one under way closes at its end.
+func (p *pulls) enter(k pullKey) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running[k] {
-		return false
+	if ends := p.running[k]; ends != nil {
+		return ends
 	}
-	p.running[k] = true
-	return true
+	p.running[k] = make(chan struct{})
+	return nil
 }
 
 func (p *pulls) leave(k pullKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	close(p.running[k])
 	delete(p.running, k)
+}
+
+// PullInTurn is Pull that waits for a pull of the connector that is under way on this
+// node, as long as one may take.
+func (s *Service) PullInTurn(ctx context.Context, c memory.Caller, o memory.WriteOptions, name string) (*Pulled, error) {
+	slug, err := Slug(name)
+	if err != nil {
+		return nil, NoConnector(name)
+	}
+	timer := time.NewTimer(PullTimeout)
+	defer timer.Stop()
+	key := pullKey{c.Tenant, slug}
+	for {
+		ends := s.pulls.enter(key)
+		if ends == nil {
+			break
+		}
+		select {
+		case <-ends:
+		case <-timer.C:
+			return nil, errUnderWay
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	defer s.pulls.leave(key)
+	_, done, err := s.pull(ctx, c, o, slug, nil)
+	return done, err
 }
 
 // Pull fetches what a connector's URL has to say since the last time, page after
@@ -71,6 +101,20 @@ func (s *Service) Pull(ctx context.Context, c memory.Caller, o memory.WriteOptio
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
+	slug, err := Slug(name)
+	if err != nil {
+		return nil, nil, NoConnector(name)
+	}
+	key := pullKey{c.Tenant, slug}
+	if s.pulls.enter(key) != nil {
+		return nil, nil, errUnderWay
+	}
+	defer s.pulls.leave(key)
+	return s.pull(ctx, c, o, slug, trace)
+}
+
+// pull is Pull once it is this node's only one of the connector.
+func (s *Service) pull(ctx context.Context, c memory.Caller, o memory.WriteOptions, name string, trace *memory.Trace) (*Connector, *Pulled, error) {
 	k, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
 	if err != nil {
 		return nil, nil, err
@@ -81,17 +125,22 @@ func (s *Service) Pull(ctx context.Context, c memory.Caller, o memory.WriteOptio
 	if err := s.checkURL(k.URL); err != nil {
 		return k, nil, err
 	}
-	key := pullKey{c.Tenant, k.Name}
-	if !s.pulls.enter(key) {
-		return k, nil, errUnderWay
+	p := &puller{s: s, c: c, o: o, k: k, done: &Pulled{}}
+	if o.Branch != "" && o.Branch != fact.MainBranch {
+		// What goes to a branch is not yet on main: the source is read from its
+		// beginning, and where main has come to stays.
+		err := p.run(ctx)
+		return k, p.done, err
 	}
-	defer s.pulls.leave(key)
-	was, err := s.state(ctx, c, k, trace)
+	was, err := s.claim(ctx, c, k, trace)
 	if err != nil {
 		return k, nil, err
 	}
-	p := &puller{s: s, c: c, o: o, k: k, was: was.State, is: was.State, done: &Pulled{}}
+	p.was, p.is, p.guards = was.State, was.State, k.guards(was)
 	err = p.run(ctx)
+	if Overtaken(err) {
+		return k, p.done, errMoved
+	}
 	p.is.Problem = ""
 	if err != nil {
 		if ctx.Err() != nil {
@@ -101,7 +150,9 @@ func (s *Service) Pull(ctx context.Context, c memory.Caller, o memory.WriteOptio
 		p.is.Problem = err.Error()
 		p.done.Unfetched = p.fetching
 	}
-	if failed := s.saveState(ctx, c, k, was, p.is); err == nil {
+	if failed := s.saveState(ctx, c, k, was, p.is); Overtaken(failed) {
+		err = errMoved
+	} else if err == nil {
 		err = failed
 	}
 	p.done.Cursor = p.is.Cursor
@@ -115,6 +166,7 @@ type puller struct {
 	o       memory.WriteOptions
 	k       *Connector
 	was, is State
+	guards  []fact.Guard
 	done    *Pulled
 
 	fetching bool // a page is on its way; else it is being written
@@ -183,7 +235,7 @@ func (p *puller) page(ctx context.Context, at string) (next string, err error) {
 	if p.done.Pages == 0 {
 		p.is.ETag, p.is.LastModified = bounded(answer.Header("ETag")), bounded(answer.Header("Last-Modified"))
 	}
-	d := &Delivery{Source: sourceReader{answer.Body}, Format: p.k.Format, Whole: maxWholeBytes, seen: p.seen}
+	d := &Delivery{Source: sourceReader{answer.Body}, Format: p.k.Format, Whole: maxWholeBytes, guards: p.guards, seen: p.seen}
 	if strings.HasPrefix(answer.Header("Content-Type"), "text/csv") {
 		d.Format = records.CSV
 	}

@@ -15,8 +15,8 @@ import (
 // What a connector is made of: "Connector:<name> connector <settings>" and
 // "Connector:<name> connector_state <state>", both texts of JSON.
 const (
-	Prefix         = "Connector:"
-	predicate      = "connector"
+	Prefix         = fact.ConnectorKind
+	predicate      = fact.ConnectorSettings
 	statePredicate = "connector_state"
 	// source is that of the facts about connectors, which no connector's own are.
 	source = "abagraph:connectors"
@@ -40,6 +40,9 @@ func NoConnector(name string) *fact.Error {
 	return fact.Errorf(fact.NotFound, "no connector: %q", name)
 }
 
+// errSends is the error of who would have a secret sent somewhere and is no admin.
+var errSends = &fact.Error{Code: fact.Forbidden, Field: "pull.auth", Message: "sends a secret of the tenant's to the connector's URL: this needs a key of role admin"}
+
 // Registered is what became of a registration.
 type Registered struct {
 	Connector *Connector
@@ -58,6 +61,9 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 	}
 	if err := s.checkURL(k.URL); err != nil {
 		return nil, nil, err
+	}
+	if k.Pull.Secret != "" && c.Require(fact.RoleAdmin) != nil {
+		return nil, nil, errSends
 	}
 	masker := s.memory.Masker(c, mask.Unsaid)
 	if err := k.refusePersonal(&masker); err != nil {
@@ -91,16 +97,34 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 		k.of(&result.Asserts[0].Fact)
 		return &Registered{Connector: k, Existed: known != nil}, result, nil
 	}
-	return nil, nil, fact.Errorf(fact.Conflict, "the connector was changed by others each time it was about to be changed: try again")
+	return nil, nil, errBusy
 }
 
 func (s *Service) write(ctx context.Context, c memory.Caller, o memory.WriteOptions, k, known *Connector, kept []byte, trace *memory.Trace) (*fact.Result, error) {
 	w := Statement(Prefix+k.Name, predicate, string(kept), nil)
 	if known != nil {
 		w = Statement(Prefix+k.Name, predicate, string(kept), &known.fact)
+		if !k.reads(known) {
+			if err := s.forget(ctx, c, known, w); err != nil {
+				return nil, err
+			}
+		}
 	}
 	o.Mask = mask.Off // the settings are no text: what they name must stay as it is
 	return s.memory.Transact(ctx, c, o, w, trace)
+}
+
+// forget has a write take back what is known of a connector's source too.
+func (s *Service) forget(ctx context.Context, c memory.Caller, k *Connector, w *fact.Write) error {
+	st, err := s.state(ctx, c, k, nil)
+	if err != nil {
+		return err
+	}
+	w.Guards = k.guards(st)
+	if st.fact != nil {
+		w.Retracts = append(w.Retracts, fact.Retract{ID: st.fact.ID, KnownAt: fact.NoInstant})
+	}
+	return nil
 }
 
 // Statement says something new of a connector, if what was read of it still holds
@@ -150,21 +174,19 @@ func (s *Service) all(ctx context.Context, c memory.Caller, trace *memory.Trace)
 }
 
 func (s *Service) list(ctx context.Context, c memory.Caller, read memory.Read, trace *memory.Trace) ([]*Connector, memory.Meta, error) {
-	page, meta, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Predicate: predicate, Limit: fact.MaxLimit}, trace)
+	var list []*Connector
+	meta, err := s.memory.Kept(ctx, c, read, Prefix, predicate, trace, func(f *fact.Fact) {
+		if f.Tenant != c.Tenant {
+			return // an operator who names no tenant has the ownerless ones
+		}
+		if k := connectorOf(f); k != nil {
+			list = append(list, k)
+		}
+	})
 	if err != nil {
 		return nil, meta, err
 	}
-	var list []*Connector
-	for i := range page.Facts {
-		f := &page.Facts[i]
-		if f.Tenant != c.Tenant {
-			continue // an operator who names no tenant has the ownerless ones
-		}
-		if k := connectorOf(f); k != nil && find(list, k.Name) == nil {
-			list = append(list, k)
-		}
-	}
-	sortByName(list)
+	list = sortByName(list)
 	return list, meta, nil
 }
 
@@ -219,22 +241,25 @@ func (s *Service) Delete(ctx context.Context, c memory.Caller, o memory.WriteOpt
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
-	k, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
-	if err != nil {
-		return nil, nil, err
+	trace.Name("delete_connector", "by_subject index → guards → retracts, in one tx")
+	for range maxTries {
+		k, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
+		if err != nil {
+			return nil, nil, err
+		}
+		w := &fact.Write{Retracts: []fact.Retract{{ID: k.fact.ID, KnownAt: fact.NoInstant}}}
+		if err := s.forget(ctx, c, k, w); err != nil {
+			return nil, nil, err
+		}
+		result, err := s.memory.Transact(ctx, c, o, w, trace)
+		if !Overtaken(err) {
+			return k, result, err
+		}
 	}
-	w := &fact.Write{Retracts: []fact.Retract{{ID: k.fact.ID, KnownAt: fact.NoInstant}}}
-	st, err := s.state(ctx, c, k, trace)
-	if err != nil {
-		return nil, nil, err
-	}
-	if st.fact != nil {
-		w.Retracts = append(w.Retracts, fact.Retract{ID: st.fact.ID, KnownAt: fact.NoInstant})
-	}
-	result, err := s.memory.Transact(ctx, c, o, w, trace)
-	trace.Name("delete_connector", "by_subject index → retracts, in one tx")
-	return k, result, err
+	return nil, nil, errBusy
 }
+
+var errBusy = fact.Errorf(fact.Conflict, "the connector was changed by others each time it was about to be changed: try again")
 
 // Row is a connector with the number of facts that hold and that it brought.
 type Row struct {

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -29,6 +30,8 @@ type Service struct {
 	secret func(ctx context.Context, tenant, name string) (string, error)
 	logger *slog.Logger
 	pulls  pulls
+	// self names this run of the node in the states of what it pulls.
+	self string
 }
 
 // New makes a Service.
@@ -40,6 +43,7 @@ func New(o Options) (*Service, error) {
 	if s.logger == nil {
 		s.logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s.pulls.running = make(map[pullKey]bool)
+	s.pulls.running = make(map[pullKey]chan struct{})
+	s.self = rand.Text()
 	return s, nil
 }

@@ -105,6 +105,9 @@ func standard(secret string, header func(string) string, body []byte, now time.T
 			return false, fact.Errorf(fact.NotFound, "the secret of the connector is not base64 after %s", standardPrefix)
 		}
 	}
+	if len(key) == 0 {
+		return false, fact.Errorf(fact.NotFound, "the secret of the connector is empty after %s", standardPrefix)
+	}
 	want := sum(key, []byte(id+"."+at+"."), body)
 	for _, one := range strings.Fields(header(HeaderStandard)) {
 		text, ok := strings.CutPrefix(one, "v1,")

@@ -1,6 +1,8 @@
 package connect
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -11,8 +13,12 @@ import (
 	"abagraph/memory/mask"
 )
 
-func sortByName(list []*Connector) {
-	slices.SortFunc(list, func(a, b *Connector) int { return strings.Compare(a.Name, b.Name) })
+// sortByName sorts connectors of one tenant, and leaves one of each name: the newest.
+func sortByName(list []*Connector) []*Connector {
+	slices.SortFunc(list, func(a, b *Connector) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.fact.Tx, a.fact.Tx), bytes.Compare(a.fact.ID[:], b.fact.ID[:]))
+	})
+	return slices.CompactFunc(list, func(a, b *Connector) bool { return a.Name == b.Name })
 }
 
 // State is where a connector's pulls have come to.
@@ -24,6 +30,8 @@ type State struct {
 	LastModified string
 	// Problem says why the last pull failed; "" = it did not.
 	Problem string
+	// Puller is the run of a node that pulled last; "" = none.
+	Puller string
 	// Since is when this state was recorded; NoInstant where there was no pull.
 	Since fact.Instant
 }
@@ -61,13 +69,14 @@ func readState(f *fact.Fact) State {
 	st.ETag, _ = g.Text("etag")
 	st.LastModified, _ = g.Text("last_modified")
 	st.Problem, _ = g.Text("problem")
+	st.Puller, _ = g.Text("puller")
 	return st
 }
 
 func (st *State) append(b []byte) []byte {
 	b = append(b, '{')
 	n := 0
-	for _, field := range [...][2]string{{"cursor", st.Cursor}, {"etag", st.ETag}, {"last_modified", st.LastModified}, {"problem", st.Problem}} {
+	for _, field := range [...][2]string{{"cursor", st.Cursor}, {"etag", st.ETag}, {"last_modified", st.LastModified}, {"problem", st.Problem}, {"puller", st.Puller}} {
 		if field[1] == "" {
 			continue
 		}
@@ -80,19 +89,14 @@ func (st *State) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// saveState records where the pulls have come to, if that is something new.
-// Where another pull has come between, its state stands: what it read again changes
-// nothing.
+// saveState records where the pulls have come to, if that is something new and what
+// the pull began with still holds.
 func (s *Service) saveState(ctx context.Context, c memory.Caller, k *Connector, was *stated, is State) error {
 	masker := s.memory.Masker(c, mask.Unsaid)
 	is = is.clean(&masker)
-	text := string(is.append(nil))
-	if was.fact != nil && was.fact.Object.Text == text || was.fact == nil && text == "{}" {
+	if was.fact != nil && was.fact.Object.Text == string(is.append(nil)) {
 		return nil
 	}
-	_, err := s.memory.Transact(ctx, c, memory.WriteOptions{Mask: mask.Off}, Statement(Prefix+k.Name, statePredicate, text, was.fact), nil)
-	if Overtaken(err) {
-		return nil
-	}
+	_, err := s.writeState(ctx, c, k, was, is)
 	return err
 }

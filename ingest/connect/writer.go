@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"abagraph/fact"
@@ -92,7 +93,7 @@ func (w *writer) rows(b *batch, rows []row, name string) error {
 	case err == nil:
 		w.count(result)
 		return nil
-	case code != fact.SchemaInvalid && code != fact.Conflict && code != fact.TooLarge:
+	case code != fact.SchemaInvalid && code != fact.Conflict && code != fact.TooLarge, usedKey(err):
 		return err
 	case len(rows) == 1:
 		w.r.problem(rows[0].line, err)
@@ -103,6 +104,13 @@ func (w *writer) rows(b *batch, rows []row, name string) error {
 		return err
 	}
 	return w.rows(b, rows[half:], name+"b")
+}
+
+// usedKey reports whether the delivery's name was that of another delivery, which is
+// no fault of any record (C-31).
+func usedKey(err error) bool {
+	var e *fact.Error
+	return errors.As(err, &e) && e.Code == fact.Conflict && e.Field == fact.IdempotencyField
 }
 
 // How long a batch waits for its turn where the tenant, or the node, has too much to
@@ -117,7 +125,7 @@ const (
 func (w *writer) patiently(o memory.WriteOptions, part *batch) (*fact.Result, error) {
 	wait := firstWait
 	for n := 0; ; n++ {
-		result, err := w.memory.Transact(w.ctx, w.caller, o, &fact.Write{Asserts: part.asserts}, nil)
+		result, err := w.memory.Transact(w.ctx, w.caller, o, &fact.Write{Guards: w.d.guards, Asserts: part.asserts}, nil)
 		if fact.CodeOf(err) != fact.RateLimited || n == maxWaits {
 			return result, err
 		}

@@ -19,7 +19,13 @@ type array struct {
 
 func newArray(source io.Reader) *array {
 	c := &counted{r: source}
-	return &array{counted: c, decoder: jsontext.NewDecoder(c)}
+	return &array{counted: c, decoder: cutter(c)}
+}
+
+// cutter finds where values begin and end. What else is wrong with one is for whoever
+// reads it, so that it costs its record alone.
+func cutter(r io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // counted counts lines, and bounds how much one element may take.

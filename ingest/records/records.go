@@ -9,8 +9,6 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxRecordBytes is the most that one record may have.
@@ -183,7 +181,7 @@ func (r *Reader) first() (Record, error) {
 
 // breaksOff reports whether a text is the beginning of a value.
 func breaksOff(text []byte) bool {
-	_, err := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue()
+	_, err := cutter(bytes.NewReader(text)).ReadValue()
 	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
@@ -203,7 +201,7 @@ func (r *Reader) line() (Record, error) {
 		return Record{Line: r.in.number, Value: v}, nil
 	}
 	// Several values in one line are records of their own.
-	d := jsontext.NewDecoder(bytes.NewReader(text))
+	d := cutter(bytes.NewReader(text))
 	if _, cut := d.ReadValue(); cut != nil || len(bytes.TrimSpace(text[d.InputOffset():])) == 0 {
 		r.rest = nil
 		return Record{}, &Problem{Err: err}

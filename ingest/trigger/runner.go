@@ -1,8 +1,10 @@
 package trigger
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,12 +12,6 @@ import (
 	"abagraph/ingest/connect"
 	"abagraph/memory"
 	"abagraph/memory/mask"
-)
-
-// How many triggers run at the same time, of all tenants and of one.
-const (
-	maxAtOnce   = 8
-	maxOfTenant = 2
 )
 
 // runKey names a trigger of a tenant.
@@ -29,9 +25,9 @@ type Runner struct {
 
 	mu      sync.Mutex
 	running map[runKey]bool
-	busy    map[string]int       // by tenant
 	looked  map[runKey]time.Time // when a trigger was judged or run last, on this node
 
+	places connect.Places
 	runs   sync.WaitGroup
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -42,7 +38,7 @@ type Runner struct {
 func (s *Service) Start(each time.Duration, leads func() bool, now func() time.Time) *Runner {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Runner{
-		s: s, leads: leads, now: now, running: make(map[runKey]bool), busy: make(map[string]int), looked: make(map[runKey]time.Time),
+		s: s, leads: leads, now: now, running: make(map[runKey]bool), looked: make(map[runKey]time.Time),
 		cancel: cancel, done: make(chan struct{}),
 	}
 	go r.run(ctx, each)
@@ -67,22 +63,30 @@ func (r *Runner) run(ctx context.Context, each time.Duration) {
 		case <-ticker.C:
 			if r.leads() {
 				r.round(ctx)
+			} else {
+				r.forgetAll()
 			}
 		}
 	}
 }
 
-// round begins what is due. A trigger that finds no place is due again at the next
-// look.
+// round begins what is due, and first what has waited longest: triggers whose sources
+// hang take their places again only after all others had one. What finds no place is
+// due again at the next look.
 func (r *Runner) round(ctx context.Context) {
-	page, _, err := r.s.memory.Facts(ctx, connect.Internal(""), &memory.FactsQuery{Read: memory.NewRead(), Predicate: predicate, Limit: fact.MaxLimit}, nil)
+	var due []*Trigger
+	_, err := r.s.memory.Kept(ctx, connect.Internal(""), memory.NewRead(), Prefix, predicate, nil, func(f *fact.Fact) {
+		if t := triggerOf(f); t != nil && !t.Paused && r.due(t) {
+			due = append(due, t)
+		}
+	})
 	if err != nil {
 		r.s.logger.Warn("abagraph.trigger.round", "error", err.Error())
 		return
 	}
-	for i := range page.Facts {
-		t := triggerOf(&page.Facts[i])
-		if t == nil || t.Paused || !r.due(t) || !r.enter(t) {
+	r.sortByWait(due)
+	for _, t := range due {
+		if !r.enter(t) {
 			continue
 		}
 		r.runs.Go(func() {
@@ -114,16 +118,37 @@ func (r *Runner) enter(t *Trigger) bool {
 	k := runKey{t.Tenant(), t.Name}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.running[k] || len(r.running) == maxAtOnce || r.busy[k.tenant] == maxOfTenant {
+	if r.running[k] || !r.places.Enter(k.tenant) {
 		return false
 	}
 	r.running[k] = true
-	r.busy[k.tenant]++
-	if len(r.looked) > fact.MaxLimit {
+	if len(r.looked) > maxLooked {
 		clear(r.looked) // of triggers that are gone; the others are looked at early once
 	}
 	r.looked[k] = r.now()
 	return true
+}
+
+// maxLooked bounds what is remembered of triggers.
+const maxLooked = 100_000
+
+// sortByWait puts what was judged or run last to the end.
+func (r *Runner) sortByWait(list []*Trigger) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.SortFunc(list, func(a, b *Trigger) int {
+		return cmp.Or(
+			r.looked[runKey{a.Tenant(), a.Name}].Compare(r.looked[runKey{b.Tenant(), b.Name}]),
+			cmp.Compare(a.Tenant(), b.Tenant()), cmp.Compare(a.Name, b.Name),
+		)
+	})
+}
+
+// forgetAll has everything judged by the log when this node leads again.
+func (r *Runner) forgetAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.looked)
 }
 
 func (r *Runner) forget(t *Trigger) {
@@ -137,9 +162,7 @@ func (r *Runner) leave(t *Trigger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.running, k)
-	if r.busy[k.tenant]--; r.busy[k.tenant] == 0 {
-		delete(r.busy, k.tenant)
-	}
+	r.places.Leave(k.tenant)
 }
 
 func (r *Runner) fire(ctx context.Context, t *Trigger) {
@@ -149,7 +172,7 @@ func (r *Runner) fire(ctx context.Context, t *Trigger) {
 		r.forget(t) // if its time could not be claimed, it is due still
 	}
 	switch {
-	case ctx.Err() != nil, done == nil && err == nil:
+	case ctx.Err() != nil, done == nil && err == nil, errors.Is(err, errRuns):
 		return
 	case err != nil:
 		r.s.logger.Warn("abagraph.trigger.run", "tenant", t.Tenant(), "trigger", t.Name, "error", err.Error())
@@ -158,8 +181,13 @@ func (r *Runner) fire(ctx context.Context, t *Trigger) {
 	}
 }
 
+// errRuns is the error of a trigger that another node claimed and may run still: it is
+// looked at again.
+var errRuns = errors.New("another node runs the trigger")
+
 // fire runs a trigger if a time of its schedule has come that nobody has run: that time
-// is claimed first, so that two nodes that both believe to lead run it once.
+// is claimed first, so that two nodes that both believe to lead run it once. One that
+// was claimed by a node that has died since is run again.
 func (s *Service) fire(ctx context.Context, c memory.Caller, t *Trigger, now fact.Instant) (*connect.Pulled, error) {
 	st, err := s.state(ctx, c, t)
 	if err != nil {
@@ -168,10 +196,16 @@ func (s *Service) fire(ctx context.Context, c memory.Caller, t *Trigger, now fac
 	is := State{Slot: st.Slot, Outcome: Running}
 	if t.schedule != nil {
 		slot, due := t.Due(max(t.fact.RecordedAt, st.Slot), now)
-		if !due {
+		switch {
+		case due:
+			is.Slot = slot
+		case st.abandoned(now):
+			is.Attempts = max(st.Attempts, 1) + 1
+		case st.Outcome == Running && st.Attempts < maxAttempts:
+			return nil, errRuns
+		default:
 			return nil, nil
 		}
-		is.Slot = slot
 		if st, err = s.saveState(ctx, c, t, st, is); connect.Overtaken(err) {
 			return nil, nil
 		} else if err != nil {
@@ -201,7 +235,7 @@ func (s *Service) Run(ctx context.Context, c memory.Caller, name string, trace *
 // pull pulls the connector, and records what became of it. A look for changes that
 // finds none leaves no trace.
 func (s *Service) pull(ctx context.Context, c memory.Caller, t *Trigger, st *stated, is State) (*connect.Pulled, error) {
-	_, done, err := s.connect.Pull(ctx, c, memory.WriteOptions{}, t.Connector, nil)
+	done, err := s.connect.PullInTurn(ctx, c, memory.WriteOptions{}, t.Connector)
 	if ctx.Err() != nil {
 		return done, err // the times go on; what was read is read again
 	}
@@ -234,7 +268,12 @@ func (s *Service) saveState(ctx context.Context, c memory.Caller, t *Trigger, wa
 	if was.fact != nil && was.fact.Object.Text == text {
 		return was, nil
 	}
-	result, err := s.memory.Transact(ctx, c, memory.WriteOptions{Mask: mask.Off}, connect.Statement(Prefix+t.Name, statePredicate, text, was.fact), nil)
+	w := connect.Statement(Prefix+t.Name, statePredicate, text, was.fact)
+	if is.Outcome == Running || was.fact == nil {
+		// What was paused or deleted meanwhile is not run any more, nor heard of.
+		w.Guards = append(w.Guards, fact.SameGuard(Prefix+t.Name, predicate, []fact.Fact{t.fact}))
+	}
+	result, err := s.memory.Transact(ctx, c, memory.WriteOptions{Mask: mask.Off}, w, nil)
 	if err != nil {
 		return was, err
 	}

@@ -216,17 +216,16 @@ func find(list []*Trigger, name string) *Trigger {
 }
 
 func (s *Service) list(ctx context.Context, c memory.Caller, read memory.Read, trace *memory.Trace) ([]*Trigger, memory.Meta, error) {
-	page, meta, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Predicate: predicate, Limit: fact.MaxLimit}, trace)
-	if err != nil {
-		return nil, meta, err
-	}
 	var list []*Trigger
-	for i := range page.Facts {
-		if f := &page.Facts[i]; f.Tenant == c.Tenant {
+	meta, err := s.memory.Kept(ctx, c, read, Prefix, predicate, trace, func(f *fact.Fact) {
+		if f.Tenant == c.Tenant {
 			if t := triggerOf(f); t != nil && find(list, t.Name) == nil {
 				list = append(list, t)
 			}
 		}
+	})
+	if err != nil {
+		return nil, meta, err
 	}
 	slices.SortFunc(list, func(a, b *Trigger) int { return strings.Compare(a.Name, b.Name) })
 	return list, meta, nil

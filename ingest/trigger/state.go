@@ -3,8 +3,10 @@ package trigger
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"abagraph/fact"
+	"abagraph/ingest/connect"
 	"abagraph/internal/jsonx"
 	"abagraph/memory"
 )
@@ -15,6 +17,8 @@ type State struct {
 	Slot fact.Instant
 	// Outcome is running, ok, unchanged or failed; "" = it has not run.
 	Outcome string
+	// Attempts is how often the time was begun, where that is more than once.
+	Attempts int
 	// Problem says why it failed.
 	Problem  string
 	Records  int
@@ -65,7 +69,7 @@ func readState(f *fact.Fact) State {
 	for _, count := range [...]struct {
 		name string
 		into *int
-	}{{"records", &st.Records}, {"asserted", &st.Asserted}, {"skipped", &st.Skipped}} {
+	}{{"records", &st.Records}, {"asserted", &st.Asserted}, {"skipped", &st.Skipped}, {"attempts", &st.Attempts}} {
 		n, _ := g.Integer(count.name, 0, 1<<53)
 		*count.into = int(n)
 	}
@@ -86,7 +90,23 @@ func (st *State) Append(b []byte) []byte {
 	b = optional(b, st.Problem)
 	b = strconv.AppendInt(append(b, `,"records":`...), int64(st.Records), 10)
 	b = strconv.AppendInt(append(b, `,"asserted":`...), int64(st.Asserted), 10)
-	return strconv.AppendInt(append(b, `,"skipped":`...), int64(st.Skipped), 10)
+	b = strconv.AppendInt(append(b, `,"skipped":`...), int64(st.Skipped), 10)
+	if st.Attempts > 1 {
+		b = strconv.AppendInt(append(b, `,"attempts":`...), int64(st.Attempts), 10)
+	}
+	return b
+}
+
+// A run ends within two pulls, since it waits for the one that is under way. One whose
+// end is not recorded by then has no node left that runs it, and is begun again, a few
+// times at most: what it wrote already changes nothing.
+const (
+	abandonedAfter = 2*connect.PullTimeout + 40*time.Second
+	maxAttempts    = 3
+)
+
+func (st *State) abandoned(now fact.Instant) bool {
+	return st.Outcome == Running && st.Attempts < maxAttempts && now-st.Since > fact.Instant(abandonedAfter.Milliseconds())
 }
 
 func optional(b []byte, text string) []byte {

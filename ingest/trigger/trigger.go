@@ -36,6 +36,7 @@ type Trigger struct {
 	Paused   bool
 
 	schedule cron.Schedule
+	byClock  bool // it comes at hours that it names
 	place    *time.Location
 	fact     fact.Fact // that tells it
 }
@@ -110,6 +111,7 @@ func (t *Trigger) compile() error {
 	if t.schedule, err = parser.Parse(t.Schedule); err != nil {
 		return fact.Invalid("schedule", "is no cron expression of five fields (minute, hour, day, month, weekday) and none such as @hourly or @every 15m: "+err.Error())
 	}
+	t.byClock = byTheClock(t.Schedule)
 	if every, ok := t.schedule.(cron.ConstantDelaySchedule); ok && every.Delay < MinEverySecs*time.Second {
 		return fact.Invalid("schedule", "comes more often than each "+strconv.Itoa(MinEverySecs)+" seconds")
 	}
@@ -125,7 +127,7 @@ func (t *Trigger) Next(after fact.Instant) fact.Instant {
 	if t.schedule == nil {
 		return fact.NoInstant
 	}
-	next := t.schedule.Next(after.Time().In(t.place))
+	next := t.next(after.Time().In(t.place))
 	if next.IsZero() {
 		return fact.NoInstant
 	}

@@ -12,10 +12,18 @@ import (
 
 // Limits of one round.
 const (
-	roundTime   = 5 * time.Minute
+	// lookTime bounds the look at one tenant's facts, and tellTime what its webhooks
+	// take of a round; those that were not reached come first in the next one.
+	lookTime    = time.Minute
+	tellTime    = 30 * time.Second
 	webhookTime = 10 * time.Second
-	// telling is how many webhooks are told at the same time.
+	// atOnce is how many tenants are looked after at the same time, and telling how
+	// many webhooks of one are told.
+	atOnce  = 4
 	telling = 4
+	// share is what part of the time the looks at one tenant may take: after a look of
+	// a second the next one comes 20 seconds later, or at the next round.
+	share = 20
 )
 
 // Options are what a Watcher needs; all of them are required.
@@ -35,12 +43,22 @@ type Watcher struct {
 	o    Options
 	stop context.CancelFunc
 	done chan struct{}
+
+	mu    sync.Mutex
+	rests map[string]time.Time // until when a tenant is not looked at again
+	tried map[hook]time.Time   // when a webhook that does not take its state was told last
 }
+
+// hook is the webhook of an alert.
+type hook struct{ tenant, alert string }
+
+// maxRemembered bounds what is remembered of tenants and webhooks that are gone.
+const maxRemembered = 100_000
 
 // Start begins to look.
 func Start(o Options) *Watcher {
 	ctx, stop := context.WithCancel(context.Background())
-	w := &Watcher{o: o, stop: stop, done: make(chan struct{})}
+	w := &Watcher{o: o, stop: stop, done: make(chan struct{}), rests: make(map[string]time.Time), tried: make(map[hook]time.Time)}
 	go w.run(ctx)
 	return w
 }
@@ -68,42 +86,66 @@ func (w *Watcher) run(ctx context.Context) {
 	}
 }
 
-// Round looks once at every alert, and tells the webhooks.
+// Round looks once at the alerts of every tenant, and tells the webhooks. What takes
+// long with one tenant holds up no other, as long as there are not several such.
 func (w *Watcher) Round(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, roundTime)
-	defer cancel()
 	tenants, err := w.o.Memory.WatchedTenants(ctx)
 	if err != nil {
 		w.failed("", err)
 		return
 	}
-	var told sync.WaitGroup
-	defer told.Wait()
-	places := make(chan struct{}, telling)
+	var round sync.WaitGroup
+	defer round.Wait()
+	places := make(chan struct{}, atOnce)
 	for _, tenant := range tenants {
-		changed, err := w.o.Memory.LookAtAlerts(ctx, tenant)
-		if err != nil {
-			w.failed(tenant, err)
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
 		}
-		for i := range changed {
-			w.o.Logger.Info("abagraph.alert."+changed[i].State, "tenant", tenant, "alert", changed[i].Name, "kind", changed[i].Kind)
-		}
-		untold, err := w.o.Memory.UntoldAlerts(ctx, tenant)
-		if err != nil {
-			w.failed(tenant, err)
-			continue
-		}
-		for i := range untold {
-			select {
-			case places <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			told.Go(func() {
-				defer func() { <-places }()
-				w.tell(ctx, tenant, &untold[i])
-			})
-		}
+		round.Go(func() {
+			defer func() { <-places }()
+			w.look(ctx, tenant)
+			w.tellAll(ctx, tenant)
+		})
+	}
+}
+
+// look looks at the facts of a tenant, unless the last look took so long that it is too
+// early.
+func (w *Watcher) look(ctx context.Context, tenant string) {
+	if w.resting(tenant) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	started := time.Now()
+	changed, err := w.o.Memory.LookAtAlerts(ctx, tenant)
+	w.rest(tenant, time.Since(started))
+	if err != nil {
+		w.failed(tenant, err)
+	}
+	for i := range changed {
+		w.o.Logger.Info("abagraph.alert."+changed[i].State, "tenant", tenant, "alert", changed[i].Name, "kind", changed[i].Kind)
+	}
+}
+
+func (w *Watcher) resting(tenant string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Before(w.rests[tenant])
+}
+
+// rest notes how long a look took.
+func (w *Watcher) rest(tenant string, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.rests) >= maxRemembered {
+		clear(w.rests)
+	}
+	delete(w.rests, tenant)
+	if pause := (share - 1) * took; pause > w.o.Every {
+		w.rests[tenant] = time.Now().Add(pause)
 	}
 }
 

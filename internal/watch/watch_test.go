@@ -113,3 +113,63 @@ func TestWebhooksAreToldUntilTheyTakeIt(t *testing.T) {
 		t.Errorf("a log line tells the key or the address: %s", lines.String())
 	}
 }
+
+// TestOneTenantHoldsUpNoOther: webhooks that fail are told again each round, and leave
+// those of others theirs, which are told once.
+func TestOneTenantHoldsUpNoOther(t *testing.T) {
+	var mu sync.Mutex
+	told := map[string]int{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		told[r.URL.Path]++
+		mu.Unlock()
+		if strings.HasPrefix(r.URL.Path, "/down") {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer site.Close()
+	node := onenode.Start(t)
+	door := node.Service(t, memory.Options{})
+	operator, err := door.Resolve(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(tenant, name, path string) {
+		t.Helper()
+		c, err := operator.In(tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := jsonx.Parse([]byte(`{"name":"` + name + `","kind":"freshness","threshold":60,"webhook":"` + site.URL + path + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := memory.ParseAlert(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := door.SetAlert(t.Context(), c, memory.WriteOptions{}, a, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []string{"a", "b", "c"} {
+		set("ta", n, "/down/"+n)
+		set("tb", n, "/up/"+n)
+	}
+	guard, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	w := watch.Start(watch.Options{Memory: door, Guard: guard, Leads: func() bool { return false }, Every: time.Hour, Logger: slog.New(slog.DiscardHandler)})
+	defer w.Stop()
+	w.Round(t.Context())
+	w.Round(t.Context())
+	mu.Lock()
+	defer mu.Unlock()
+	for _, n := range []string{"a", "b", "c"} {
+		if told["/up/"+n] != 1 || told["/down/"+n] != 2 {
+			t.Errorf("%s: %v", n, told)
+		}
+	}
+}

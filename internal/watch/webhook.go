@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"abagraph/internal/jsonx"
 	"abagraph/internal/outbound"
@@ -18,6 +21,52 @@ import (
 
 // SignatureHeader carries the HMAC of what a webhook is sent.
 const SignatureHeader = "X-Abagraph-Signature"
+
+// tellAll tells the webhooks of a tenant that have not taken their state, those first
+// that were not told lately.
+func (w *Watcher) tellAll(ctx context.Context, tenant string) {
+	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	untold, err := w.o.Memory.UntoldAlerts(ctx, tenant)
+	if err != nil {
+		w.failed(tenant, err)
+		return
+	}
+	w.sortByWait(tenant, untold)
+	var told sync.WaitGroup
+	defer told.Wait()
+	places := make(chan struct{}, telling)
+	for i := range untold {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		told.Go(func() {
+			defer func() { <-places }()
+			w.try(hook{tenant, untold[i].Name})
+			w.tell(ctx, tenant, &untold[i])
+		})
+	}
+}
+
+func (w *Watcher) sortByWait(tenant string, list []memory.Alert) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.SortStableFunc(list, func(a, b memory.Alert) int {
+		return w.tried[hook{tenant, a.Name}].Compare(w.tried[hook{tenant, b.Name}])
+	})
+}
+
+// try notes that a webhook is told now.
+func (w *Watcher) try(h hook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.tried) >= maxRemembered {
+		clear(w.tried)
+	}
+	w.tried[h] = time.Now()
+}
 
 // tell sends an alert's state to its webhook, and notes that it was taken.
 func (w *Watcher) tell(ctx context.Context, tenant string, a *memory.Alert) {
