@@ -29,18 +29,11 @@ func (s *Server) setAlert(c *call) error {
 	if err != nil {
 		return err
 	}
-	made, result, err := s.config.Memory.SetAlert(c.r.Context(), c.caller, o, a, c.trace)
-	if result != nil {
-		c.wrote(result)
-	}
-	if err != nil {
+	alert, result, err := s.config.Memory.SetAlert(c.r.Context(), c.caller, o, a, c.trace)
+	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	status := http.StatusCreated
-	if !result.Wrote {
-		status = http.StatusOK
-	}
-	return c.finish(status, appendAlert(c.begin(), made))
+	return c.finish(made(result), appendAlert(c.begin(), alert))
 }
 
 func appendAlert(b []byte, a *memory.Alert) []byte {
@@ -124,12 +117,8 @@ func (s *Server) deleteAlert(c *call) error {
 	}
 	name := c.param("name")
 	result, err := s.config.Memory.DeleteAlert(c.r.Context(), c.caller, o, name, c.trace)
-	if result != nil {
-		c.wrote(result)
-	}
-	if err != nil {
+	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	b := jsonx.AppendString(append(c.begin(), `{"ok":true,"name":`...), name)
-	return c.finish(http.StatusOK, append(b, '}'))
+	return c.ended(name)
 }

@@ -4,48 +4,34 @@ import (
 	"net/http"
 	"strconv"
 
-	"abagraph/fact"
 	"abagraph/ingest/connect"
 	"abagraph/internal/jsonx"
-	"abagraph/memory"
 )
 
 // registerConnector is POST /api/connectors.
-func (s *Server) registerConnector(c *call) error { return s.saveConnector(c, "") }
+func (s *Server) registerConnector(c *call) error { return s.saveConnector(c, false) }
 
 // replaceConnector is PUT /api/connectors/:name.
-func (s *Server) replaceConnector(c *call) error { return s.saveConnector(c, c.param("name")) }
+func (s *Server) replaceConnector(c *call) error { return s.saveConnector(c, true) }
 
-func (s *Server) saveConnector(c *call, name string) error {
-	if err := c.caller.Require(fact.RoleWrite); err != nil {
-		return err
-	}
-	body, err := c.readJSON()
+func (s *Server) saveConnector(c *call, replace bool) error {
+	body, err := c.settings()
 	if err != nil {
-		return err
-	}
-	if err := c.input.Scope(body); err != nil {
 		return err
 	}
 	k, err := connect.Read(body)
 	if err != nil {
 		return err
 	}
-	if name != "" {
-		if slug, err := connect.Slug(name); err != nil || slug != k.Name {
-			return fact.Invalid("name", "is not the one that the path names")
-		}
+	if err := c.named(k.Name); err != nil {
+		return err
 	}
 	o, err := c.onMain()
 	if err != nil {
 		return err
 	}
-	done, result, err := s.connectors.Register(c.r.Context(), c.caller, o, k, name != "", c.trace)
-	if result != nil {
-		c.wrote(result)
-	} else {
-		c.stand()
-	}
+	done, result, err := s.connectors.Register(c.r.Context(), c.caller, o, k, replace, c.trace)
+	c.wroteOr(result)
 	if err != nil {
 		return err
 	}
@@ -59,15 +45,6 @@ func (s *Server) saveConnector(c *call, name string) error {
 	b := done.Connector.AppendShown(c.begin())
 	b = jsonx.AppendBool(append(b, `,"existed":`...), done.Existed)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
-}
-
-// onMain returns what goes with a write that has no branch.
-func (c *call) onMain() (memory.WriteOptions, error) {
-	o, err := c.writeOptions()
-	if err == nil && o.Branch != "" && o.Branch != fact.MainBranch {
-		return o, fact.Invalid("branch", "cannot be named here: connectors have no branches")
-	}
-	return o, err
 }
 
 // listConnectors is GET /api/connectors.
@@ -131,23 +108,15 @@ func (s *Server) getConnector(c *call) error {
 
 // deleteConnector is DELETE /api/connectors/:name.
 func (s *Server) deleteConnector(c *call) error {
-	if err := c.emptyBody(); err != nil {
-		return err
-	}
-	o, err := c.onMain()
+	o, err := c.bareOnMain()
 	if err != nil {
 		return err
 	}
 	k, result, err := s.connectors.Delete(c.r.Context(), c.caller, o, c.param("name"), c.trace)
-	if result != nil {
-		c.wrote(result)
-	}
-	if err != nil {
+	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	b := jsonx.AppendString(append(c.begin(), `{"deleted":`...), k.Name)
-	b = strconv.AppendUint(append(b, `,"tx":`...), result.Tx, 10)
-	return c.finish(http.StatusOK, append(b, '}'))
+	return c.deleted(k.Name, result.Tx)
 }
 
 // appendDelivered appends what became of a delivery without the closing brace.

@@ -28,17 +28,10 @@ func (s *Server) setSecret(c *call) error {
 		return err
 	}
 	ref, result, err := s.config.Memory.SetSecret(c.r.Context(), c.caller, o, name, reference, c.trace)
-	if result != nil {
-		c.wrote(result)
-	}
-	if err != nil {
+	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	status := http.StatusCreated
-	if !result.Wrote {
-		status = http.StatusOK
-	}
-	return c.finish(status, appendSecretRef(c.begin(), ref))
+	return c.finish(made(result), appendSecretRef(c.begin(), ref))
 }
 
 // appendSecretRef appends a reference; where it leads is for the operator.
@@ -91,12 +84,8 @@ func (s *Server) deleteSecret(c *call) error {
 	}
 	name := c.param("name")
 	result, err := s.config.Memory.DeleteSecret(c.r.Context(), c.caller, o, name, c.trace)
-	if result != nil {
-		c.wrote(result)
-	}
-	if err != nil {
+	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	b := jsonx.AppendString(append(c.begin(), `{"ok":true,"name":`...), name)
-	return c.finish(http.StatusOK, append(b, '}'))
+	return c.ended(name)
 }

@@ -107,6 +107,11 @@ func TestUndoOfManyGoesInParts(t *testing.T) {
 	if !strings.Contains(e["message"].(string), "partial=1") {
 		t.Errorf("refused by %v", e)
 	}
+	r.post("/api/sources/big/undo?limit=100&dry_run=1", "").fails(http.StatusRequestEntityTooLarge, "TooLarge")
+	dry := r.post("/api/sources/big/undo?limit=100&partial=1&dry_run=1", "").status(http.StatusOK).object()
+	if dry.text("statements") != "100" || dry.text("retracted") != "100" || dry.text("remaining") != "101" {
+		t.Errorf("a dry run of the first part: %s statements, %s of %s", dry.text("statements"), dry.text("retracted"), dry.text("remaining"))
+	}
 	part := r.post("/api/sources/big/undo", `{"partial":true,"limit":100}`).status(http.StatusOK).object()
 	if part.text("retracted") != "100" || part.text("remaining") != "1" {
 		t.Errorf("the first part: %s of %s", part.text("retracted"), part.text("remaining"))

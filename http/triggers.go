@@ -13,36 +13,28 @@ import (
 )
 
 // declareTrigger is POST /api/triggers.
-func (s *Server) declareTrigger(c *call) error { return s.saveTrigger(c, "") }
+func (s *Server) declareTrigger(c *call) error { return s.saveTrigger(c, false) }
 
 // replaceTrigger is PUT /api/triggers/:name.
-func (s *Server) replaceTrigger(c *call) error { return s.saveTrigger(c, c.param("name")) }
+func (s *Server) replaceTrigger(c *call) error { return s.saveTrigger(c, true) }
 
-func (s *Server) saveTrigger(c *call, name string) error {
-	if err := c.caller.Require(fact.RoleWrite); err != nil {
-		return err
-	}
-	body, err := c.readJSON()
+func (s *Server) saveTrigger(c *call, replace bool) error {
+	body, err := c.settings()
 	if err != nil {
-		return err
-	}
-	if err := c.input.Scope(body); err != nil {
 		return err
 	}
 	t, err := trigger.Read(body)
 	if err != nil {
 		return err
 	}
-	if name != "" {
-		if slug, err := connect.Slug(name); err != nil || slug != t.Name {
-			return fact.Invalid("name", "is not the one that the path names")
-		}
+	if err := c.named(t.Name); err != nil {
+		return err
 	}
 	o, err := c.onMain()
 	if err != nil {
 		return err
 	}
-	done, result, err := s.triggers.Declare(c.r.Context(), c.caller, o, t, name != "", c.trace)
+	done, result, err := s.triggers.Declare(c.r.Context(), c.caller, o, t, replace, c.trace)
 	c.wroteOr(result)
 	if err != nil {
 		return err
@@ -119,23 +111,15 @@ func (s *Server) getTrigger(c *call) error {
 
 // deleteTrigger is DELETE /api/triggers/:name.
 func (s *Server) deleteTrigger(c *call) error {
-	if err := c.emptyBody(); err != nil {
-		return err
-	}
-	o, err := c.onMain()
+	o, err := c.bareOnMain()
 	if err != nil {
 		return err
 	}
 	t, result, err := s.triggers.Delete(c.r.Context(), c.caller, o, c.param("name"), c.trace)
-	if result != nil {
-		c.wrote(result)
-	}
-	if err != nil {
+	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	b := jsonx.AppendString(append(c.begin(), `{"deleted":`...), t.Name)
-	b = strconv.AppendUint(append(b, `,"tx":`...), result.Tx, 10)
-	return c.finish(http.StatusOK, append(b, '}'))
+	return c.deleted(t.Name, result.Tx)
 }
 
 // pauseTrigger is POST /api/triggers/:name/pause.
@@ -145,10 +129,7 @@ func (s *Server) pauseTrigger(c *call) error { return s.setPaused(c, true) }
 func (s *Server) resumeTrigger(c *call) error { return s.setPaused(c, false) }
 
 func (s *Server) setPaused(c *call, paused bool) error {
-	if err := c.emptyBody(); err != nil {
-		return err
-	}
-	o, err := c.onMain()
+	o, err := c.bareOnMain()
 	if err != nil {
 		return err
 	}

@@ -86,11 +86,11 @@ func (s *Service) Undo(ctx context.Context, c Caller, o WriteOptions, q *UndoQue
 		if err != nil {
 			return nil, nil, err
 		}
-		if q.DryRun {
-			return found.preview(), nil, nil
-		}
 		if found.cut && !q.Partial {
 			return nil, nil, found.tooMany()
+		}
+		if q.DryRun {
+			return found.preview(), nil, nil
 		}
 		done, result, err := s.retractSource(ctx, c, o, q, found, most, trace)
 		switch code := fact.CodeOf(err); {
@@ -157,8 +157,12 @@ type sourceFinder struct {
 	sample []fact.Fact
 }
 
-// keptStatement is a statement by its first piece, with one piece that is there.
-type keptStatement struct{ root, id fact.ID }
+// keptStatement is a statement by its first piece, with one piece that is there, and
+// how many are.
+type keptStatement struct {
+	root, id fact.ID
+	pieces   int
+}
 
 func (s *Service) findSource(ctx context.Context, c Caller, read Read, q *UndoQuery, trace *Trace) (*sourceFinder, error) {
 	r, done, err := s.looking(ctx, c, read, trace)
@@ -185,7 +189,7 @@ func (s *Service) findSource(ctx context.Context, c Caller, read Read, q *UndoQu
 
 func (k *sourceFinder) take(f *fact.Fact, show bool) {
 	k.found[f.Status]++
-	k.kept = append(k.kept, keptStatement{f.Statement(), f.ID})
+	k.kept = append(k.kept, keptStatement{f.Statement(), f.ID, 1})
 	if len(k.kept) >= 4*k.most {
 		k.trim()
 	}
@@ -206,7 +210,16 @@ func (k *sourceFinder) trim() {
 		}
 		return bytes.Compare(a.id[:], b.id[:])
 	})
-	k.kept = slices.CompactFunc(k.kept, func(a, b keptStatement) bool { return a.root == b.root })
+	n := 0
+	for _, one := range k.kept {
+		if n > 0 && k.kept[n-1].root == one.root {
+			k.kept[n-1].pieces += one.pieces
+			continue
+		}
+		k.kept[n] = one
+		n++
+	}
+	k.kept = k.kept[:n]
 	if len(k.kept) > k.most {
 		k.kept, k.cut = k.kept[:k.most], true
 	}
@@ -230,9 +243,10 @@ func (k *sourceFinder) total() int {
 }
 
 func (k *sourceFinder) preview() *Undone {
-	u := &Undone{Meta: k.meta, Found: k.found, Statements: len(k.kept), Facts: k.total(), Remaining: k.total(), Sample: k.sample}
+	u := &Undone{Meta: k.meta, Found: k.found, Statements: len(k.kept), Remaining: k.total(), Sample: k.sample}
 	for _, kept := range k.kept {
 		u.IDs = append(u.IDs, kept.id)
+		u.Facts += kept.pieces
 	}
 	return u
 }
