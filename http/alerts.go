@@ -33,7 +33,8 @@ func (s *Server) setAlert(c *call) error {
 	if err := c.judged(result, err); err != nil {
 		return err
 	}
-	return c.finish(made(result), appendAlert(c.begin(), alert))
+	b := appendAlert(c.begin(), alert)
+	return c.finish(made(result), append(c.warnField(b[:len(b)-1]), '}'))
 }
 
 func appendAlert(b []byte, a *memory.Alert) []byte {

@@ -154,6 +154,11 @@ func TestAlertsThatMayNotBe(t *testing.T) {
 		t.Errorf("the source is not met: %s", got)
 	}
 
+	warned := acme.post("/api/alerts", `{"name":"b","kind":"cost","threshold":1,"webhook":"https://hooks.example.com/x","secret":"none"}`).status(http.StatusCreated).object()
+	if !strings.Contains(fmt.Sprint(warned["warnings"]), "the secret none is not there") {
+		t.Errorf("set: %v", warned)
+	}
+
 	var setting sync.WaitGroup
 	answers := make([]*reply, 8)
 	for i := range answers {

@@ -454,7 +454,9 @@ func TestSignedDeliveries(t *testing.T) {
 	if strings.Contains(shown, "canary") || strings.Contains(shown, "Y2FuYXJ5") {
 		t.Errorf("the secret shows: %s", shown)
 	}
-	r.connector(`{"name":"none","signature":{"secret":"other"}}`)
+	if warned := r.connector(`{"name":"none","signature":{"secret":"other"}}`); !strings.Contains(fmt.Sprint(warned["warnings"]), "the secret other is not there") {
+		t.Errorf("registered: %v", warned)
+	}
 	if got := r.events("none", body, good); got.Status == http.StatusOK {
 		t.Errorf("taken without its secret: %s", got.Body)
 	}

@@ -24,6 +24,10 @@ func (s *Service) SetAlert(ctx context.Context, c Caller, o WriteOptions, a *Ale
 		return nil, nil, err
 	}
 	trace.Name("set_alert", "guard → retract → assert, in one tx")
+	s.warnOfSecret(ctx, c, o, a.Secret)
+	if name, ref := strings.CutPrefix(a.Webhook, secretReference); ref {
+		s.warnOfSecret(ctx, c, o, name)
+	}
 	o.Mask = mask.Off
 	for range maxAlertTries {
 		list, _, err := s.Alerts(ctx, c, NewRead(), nil)
@@ -76,6 +80,16 @@ func (s *Service) refuseAlert(c Caller, a *Alert) error {
 		}
 	}
 	return nil
+}
+
+// warnOfSecret says that what was set needs a secret that is not there.
+func (s *Service) warnOfSecret(ctx context.Context, c Caller, o WriteOptions, name string) {
+	if name == "" {
+		return
+	}
+	if _, err := s.Secret(ctx, c.Tenant, name); err != nil {
+		o.warn("the secret " + name + " is not there, or cannot be read on this node: nothing is sent without it")
+	}
 }
 
 // same reports whether a rule is there already.

@@ -73,6 +73,7 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 	if len(kept) > maxSettingsBytes {
 		return nil, nil, fact.Invalid("mapping", "is too large: the settings of a connector may have 64 KiB")
 	}
+	s.warnOfSecrets(ctx, c, o, k)
 	for range maxTries {
 		all, err := s.all(ctx, c, trace)
 		if err != nil {
@@ -125,6 +126,25 @@ func (s *Service) forget(ctx context.Context, c memory.Caller, k *Connector, w *
 		w.Retracts = append(w.Retracts, fact.Retract{ID: st.fact.ID, KnownAt: fact.NoInstant})
 	}
 	return nil
+}
+
+// warnOfSecrets says that a connector needs a secret that is not there.
+func (s *Service) warnOfSecrets(ctx context.Context, c memory.Caller, o memory.WriteOptions, k *Connector) {
+	names := []string{k.Pull.Secret}
+	if k.Signature != nil {
+		names = append(names, k.Signature.Secret)
+	}
+	for _, name := range names {
+		if name == "" || o.Warn == nil {
+			continue
+		}
+		if s.secret != nil {
+			if _, err := s.secret(ctx, c.Tenant, name); err == nil {
+				continue
+			}
+		}
+		o.Warn("the secret " + name + " is not there, or cannot be read on this node: the connector needs it")
+	}
 }
 
 // Statement says something new of a connector, if what was read of it still holds
