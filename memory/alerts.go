@@ -159,6 +159,11 @@ func (s *Service) DeleteAlert(ctx context.Context, c Caller, o WriteOptions, nam
 	trace.Name("delete_alert", "guard → retracts, in one tx")
 	for range maxAlertTries {
 		a, _, err := s.Alert(ctx, c, NewRead(), name, nil)
+		if fact.CodeOf(err) == fact.NotFound {
+			if result, failed := s.Repeated(ctx, c, o, fact.AlertKind+name, fact.AlertRule); result != nil || failed != nil {
+				return result, failed
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

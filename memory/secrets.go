@@ -89,12 +89,17 @@ func (s *Service) DeleteSecret(ctx context.Context, c Caller, o WriteOptions, na
 	if err := c.RequireOperator(); err != nil {
 		return nil, err
 	}
+	o.Mask, o.own = mask.Off, true
 	ref, _, err := s.SecretRef(ctx, c, NewRead(), name, nil)
+	if fact.CodeOf(err) == fact.NotFound {
+		if result, failed := s.Repeated(ctx, ownerless(c), o, secretKind+c.Tenant+"/"+name, secretPredicate); result != nil || failed != nil {
+			return result, failed
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	w := &fact.Write{Retracts: []fact.Retract{{ID: ref.id, KnownAt: fact.NoInstant}}}
-	o.Mask, o.own = mask.Off, true
 	result, err := s.Transact(ctx, ownerless(c), o, w, trace)
 	trace.Name("delete_secret", "ownerless scope")
 	return result, err

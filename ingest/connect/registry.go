@@ -264,6 +264,9 @@ func (s *Service) Delete(ctx context.Context, c memory.Caller, o memory.WriteOpt
 	trace.Name("delete_connector", "by_subject index → guards → retracts, in one tx")
 	for range maxTries {
 		k, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
+		if fact.CodeOf(err) == fact.NotFound {
+			return s.deleted(ctx, c, o, name, err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -277,6 +280,19 @@ func (s *Service) Delete(ctx context.Context, c memory.Caller, o memory.WriteOpt
 		}
 	}
 	return nil, nil, errBusy
+}
+
+// deleted answers a deletion again whose answer was lost.
+func (s *Service) deleted(ctx context.Context, c memory.Caller, o memory.WriteOptions, name string, gone error) (*Connector, *fact.Result, error) {
+	slug, err := Slug(name)
+	if err != nil {
+		return nil, nil, gone
+	}
+	result, err := s.memory.Repeated(ctx, c, o, Prefix+slug, predicate)
+	if result == nil && err == nil {
+		err = gone
+	}
+	return &Connector{Name: slug}, result, err
 }
 
 var errBusy = fact.Errorf(fact.Conflict, "the connector was changed by others each time it was about to be changed: try again")

@@ -176,20 +176,52 @@ func (s *Service) Delete(ctx context.Context, c memory.Caller, o memory.WriteOpt
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
-	t, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
-	if err != nil {
-		return nil, nil, err
+	for range maxTries {
+		t, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
+		if fact.CodeOf(err) == fact.NotFound {
+			return s.deleted(ctx, c, o, name, err)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		st, err := s.state(ctx, c, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		// A run that ends meanwhile would leave its state behind.
+		result, err := s.memory.Transact(ctx, c, o, t.end(st), trace)
+		if !connect.Overtaken(err) {
+			return t, result, err
+		}
 	}
-	st, err := s.state(ctx, c, t)
-	if err != nil {
-		return nil, nil, err
-	}
+	return nil, nil, errBusy
+}
+
+// end is the write that takes back a trigger and its state, if both are as they were.
+func (t *Trigger) end(st *stated) *fact.Write {
 	w := &fact.Write{Retracts: []fact.Retract{{ID: t.fact.ID, KnownAt: fact.NoInstant}}}
+	var states []fact.Fact
 	if st.fact != nil {
+		states = append(states, *st.fact)
 		w.Retracts = append(w.Retracts, fact.Retract{ID: st.fact.ID, KnownAt: fact.NoInstant})
 	}
-	result, err := s.memory.Transact(ctx, c, o, w, trace)
-	return t, result, err
+	w.Guards = []fact.Guard{
+		fact.SameGuard(Prefix+t.Name, predicate, []fact.Fact{t.fact}), fact.SameGuard(Prefix+t.Name, statePredicate, states),
+	}
+	return w
+}
+
+// deleted answers a deletion again whose answer was lost.
+func (s *Service) deleted(ctx context.Context, c memory.Caller, o memory.WriteOptions, name string, gone error) (*Trigger, *fact.Result, error) {
+	slug, err := connect.Slug(name)
+	if err != nil {
+		return nil, nil, gone
+	}
+	result, err := s.memory.Repeated(ctx, c, o, Prefix+slug, predicate)
+	if result == nil && err == nil {
+		err = gone
+	}
+	return &Trigger{Name: slug}, result, err
 }
 
 // triggerOf reads a trigger from its fact; nil where that is none.
