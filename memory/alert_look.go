@@ -168,7 +168,7 @@ func (s *Service) measure(ctx context.Context, c Caller, a *Alert, seen *tally, 
 // tallies passes over the facts once for all the rules that need it, and tells at which
 // instant.
 func (s *Service) tallies(ctx context.Context, c Caller, list []Alert) ([]tally, fact.Instant, error) {
-	r, err := s.begin(ctx, c, NewRead(), 0, nil)
+	r, err := s.beginFor(ctx, wholeTime, c, NewRead(), 0, nil)
 	if err != nil {
 		return nil, 0, err
 	}

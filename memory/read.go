@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"abagraph/fact"
 )
@@ -79,12 +80,22 @@ func (r *reading) close() {
 // begin finds the basis of a read, opens the view and works out the instants.
 // needs is the highest tx that the request speaks of.
 func (s *Service) begin(ctx context.Context, c Caller, r Read, needs uint64, trace *Trace) (*reading, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	basis, err := s.await(ctx, r, needs, trace)
+	return s.beginFor(ctx, s.timeout, c, r, needs, trace)
+}
+
+// wholeTime bounds a read of all that a tenant has, whose time grows with that.
+const wholeTime = 90 * time.Second
+
+// beginFor is begin for a read that may take longer than others. The waiting for its
+// basis may not.
+func (s *Service) beginFor(ctx context.Context, limit time.Duration, c Caller, r Read, needs uint64, trace *Trace) (*reading, error) {
+	waiting, enough := context.WithTimeout(ctx, s.timeout)
+	defer enough()
+	basis, err := s.await(waiting, r, needs, trace)
 	if err != nil {
-		cancel()
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	read, err := s.open(ctx, c, r, basis, trace)
 	if err != nil {
 		cancel()

@@ -20,7 +20,7 @@ type SourceFacts struct {
 // of the sources; an operator who names none asks about the ownerless scope. It
 // looks at every fact that holds.
 func (s *Service) SourceFacts(ctx context.Context, c Caller, read Read, sources []string, recent int, trace *Trace) ([]SourceFacts, Meta, error) {
-	r, done, err := s.looking(ctx, c, read, trace)
+	r, done, err := s.lookingFor(ctx, wholeTime, c, read, trace)
 	if err != nil {
 		return nil, Meta{}, err
 	}

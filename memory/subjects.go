@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"strings"
+	"time"
 
 	"abagraph/fact"
 )
@@ -94,21 +95,25 @@ func (p *listing) add(facts []fact.Fact) {
 
 // looking begins a look at subject after subject, of which few go on at a time.
 func (s *Service) looking(ctx context.Context, c Caller, read Read, trace *Trace) (*reading, func(), error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	leave, err := s.whole.enter(ctx, c)
+	return s.lookingFor(ctx, s.timeout, c, read, trace)
+}
+
+// lookingFor is looking for one that may take longer than other reads, once its turn
+// has come.
+func (s *Service) lookingFor(ctx context.Context, limit time.Duration, c Caller, read Read, trace *Trace) (*reading, func(), error) {
+	waiting, enough := context.WithTimeout(ctx, s.timeout)
+	defer enough()
+	leave, err := s.whole.enter(waiting, c)
 	if err != nil {
-		cancel()
 		return nil, nil, err
 	}
-	r, err := s.begin(ctx, c, read, 0, trace)
+	r, err := s.beginFor(ctx, limit, c, read, 0, trace)
 	if err != nil {
 		leave()
-		cancel()
 		return nil, nil, err
 	}
 	return r, func() {
 		r.close()
 		leave()
-		cancel()
 	}, nil
 }

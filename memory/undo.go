@@ -165,7 +165,7 @@ type keptStatement struct {
 }
 
 func (s *Service) findSource(ctx context.Context, c Caller, read Read, q *UndoQuery, trace *Trace) (*sourceFinder, error) {
-	r, done, err := s.looking(ctx, c, read, trace)
+	r, done, err := s.lookingFor(ctx, wholeTime, c, read, trace)
 	if err != nil {
 		return nil, err
 	}
