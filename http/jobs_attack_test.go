@@ -165,3 +165,32 @@ func TestATextOfManyPieces(t *testing.T) {
 		}
 	}
 }
+
+// TestAJobIsStoppedInItsStride, again and again, between any two of its steps: what is
+// told of it always makes all of its chunks.
+func TestAJobIsStoppedInItsStride(t *testing.T) {
+	m := &chapters{read: map[string]int{}}
+	r, s := withModel(t, memory.Options{}, m.reply)
+	id := r.post("/api/digest", digestBody(t, s, "openai", longText(60))).status(202).object().text("job")
+	for {
+		j := r.post("/api/digest/jobs/"+id+"/stop", "").status(200).object()
+		if j.number("done") != j.number("written") {
+			t.Fatalf("stopped as %v", j)
+		}
+		if j.text("status") == "done" {
+			break
+		}
+		j = r.post("/api/digest/jobs/"+id+"/resume", `{"model":`+s.Config("openai", modelKey)+`}`).object()
+		if j["error"] == nil && j.number("done") != j.number("written") {
+			t.Fatalf("resumed as %v", j)
+		}
+		for next := j.number("done") + 2; j.text("status") == "running" && j.number("done") < next; {
+			if j = r.get("/api/digest/jobs/" + id).object(); j.number("done") != j.number("written") {
+				t.Fatalf("running as %v", j)
+			}
+		}
+	}
+	if n := len(r.get("/api/facts?predicate=works_at&limit=100").list()); n != 60 {
+		t.Errorf("%d facts", n)
+	}
+}

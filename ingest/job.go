@@ -93,6 +93,11 @@ func (j *Job) counts() []byte {
 	return append(strconv.AppendInt(append(b, `"pii_masked":`...), int64(j.Masked), 10), '}')
 }
 
+// stands is a guard that a job still is in the status in which it was.
+func (j *Job) stands() fact.Guard {
+	return fact.Guard{Subject: j.ID, Predicate: JobStatus, Kind: fact.GuardExpect, Object: fact.TextObject(j.Status)}
+}
+
 // Bounds of what a step tells of the statements that it refused.
 const (
 	maxRefusals    = 20

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -109,7 +110,7 @@ func (d *Desk) Resume(ctx context.Context, c memory.Caller, id string, extract, 
 	name := j.ID
 	leave := func() { d.jobs.leave(c.Tenant, name) }
 	write := &fact.Write{
-		Guards:  []fact.Guard{j.holds(JobRun, j.Run), {Subject: j.ID, Predicate: JobStatus, Kind: fact.GuardExpect, Object: fact.TextObject(j.Status)}},
+		Guards:  []fact.Guard{j.holds(JobRun, j.Run), j.stands()},
 		Asserts: []fact.Assert{j.state(JobRun, number(j.Run+1), nil)},
 	}
 	if j.plan = withReason(j.plan, ""); j.Status != JobRunning {
@@ -157,15 +158,29 @@ func (d *Desk) Stop(ctx context.Context, c memory.Caller, id string) (*Job, memo
 	if err != nil || j.Status != JobRunning {
 		return j, meta, nil, err
 	}
-	write := j.ended(JobStopped, byRequest)
-	write.Asserts = append(write.Asserts, j.state(JobRun, number(j.Run+1), nil))
+	// Its runner may be a step further than what was read, so that nothing is said of
+	// counts here: the last step tells them.
+	write := &fact.Write{Guards: []fact.Guard{j.holds(JobRun, j.Run), j.stands()}, Asserts: []fact.Assert{
+		j.state(JobStatus, fact.TextObject(JobStopped), withReason(j.plan, byRequest)), j.state(JobRun, number(j.Run+1), nil),
+	}}
 	result, err := d.Memory.Transact(ctx, c, memory.WriteOptions{OwnGuards: true}, write, nil)
+	if fact.CodeOf(err) == fact.CompareFailed { // it may have ended meanwhile
+		now, meta, problem := d.Job(ctx, c, memory.NewRead(), j.ID, nil)
+		if problem != nil || now.Status == JobRunning {
+			return nil, meta, nil, cmp.Or(problem, overtaken(j, err))
+		}
+		return now, meta, nil, nil
+	}
 	if err != nil {
-		return nil, meta, result, overtaken(j, err)
+		return nil, meta, result, err
 	}
 	d.jobs.halt(c.Tenant, j.ID)
-	j.Run, j.Here = j.Run+1, false
-	return j, meta, result, nil
+	read := memory.NewRead()
+	read.MinTx = result.Tx
+	if j, meta, err = d.Job(ctx, c, read, j.ID, nil); err == nil {
+		j.Here = false
+	}
+	return j, meta, result, err
 }
 
 // run reads chunk after chunk. What it cannot go on with stops the job, and says so.
