@@ -388,33 +388,27 @@ func (n *Node) serveRemove(ctx context.Context, payload []byte) ([]byte, error) 
 	return nil, n.removeHere(ctx, request.ID)
 }
 
-// removeHere removes a member on the leader.
+// removeHere removes a member on the leader, one change at a time: what another one
+// leaves of the majority must be known first.
 func (n *Node) removeHere(ctx context.Context, id string) error {
-	var member *raft.Server
-	for _, s := range n.servers() {
-		if string(s.ID) == id {
-			member = &s
-		}
-	}
-	if member != nil {
-		if err := n.keepsMajority(ctx, *member, "removing"); err != nil {
-			return err
-		}
-	}
-	switch {
-	case member == nil:
-		return fact.Errorf(fact.NotFound, "there is no member %q", id)
-	case id == n.options.NodeID:
-		if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
-			return fmt.Errorf("%w: %w", errNotLeader, err)
-		}
-		return errNotLeader // the new leader removes this node
-	}
 	select {
 	case n.changing <- struct{}{}:
 		defer func() { <-n.changing }()
 	case <-ctx.Done():
 		return fact.Errorf(fact.Timeout, "another change of the membership takes too long")
+	}
+	member, known := n.member(id)
+	if !known {
+		return fact.Errorf(fact.NotFound, "there is no member %q", id)
+	}
+	if err := n.keepsMajority(ctx, member, "removing"); err != nil {
+		return err
+	}
+	if id == n.options.NodeID {
+		if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
+			return fmt.Errorf("%w: %w", errNotLeader, err)
+		}
+		return errNotLeader // the new leader removes this node
 	}
 	return n.change(n.raft.RemoveServer(raft.ServerID(id), 0, changeLimit))
 }

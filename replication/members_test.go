@@ -189,6 +189,38 @@ func TestLeaderCanBeRemoved(t *testing.T) {
 	})
 }
 
+// Two operators who each remove a member at the same time leave a majority that
+// answers: the second one is judged by what the first has left.
+func TestTwoRemovalsAtOnce(t *testing.T) {
+	c := three(t, nil)
+	c.start("n4", "", c.members["n1"].address)
+	c.waitVoters(4)
+	leader, up := c.leader(), []string(nil)
+	down := ""
+	for _, id := range []string{"n1", "n2", "n3", "n4"} {
+		switch {
+		case id == leader.id:
+		case down == "":
+			down = id
+		default:
+			up = append(up, id)
+		}
+	}
+	c.members[down].stop(t)
+	done := make(chan error, len(up))
+	for _, id := range up {
+		go func() { done <- leader.Remove(soon(t), id) }()
+	}
+	first, second := <-done, <-done
+	if first == nil {
+		first, second = second, first
+	}
+	if fact.CodeOf(first) != fact.Conflict || second != nil {
+		t.Fatalf("removing two of three that answer, of four: %v and %v", first, second)
+	}
+	leader.mustWrite(t, write("Lamp:l", 1))
+}
+
 func TestLastVoterIsNotRemoved(t *testing.T) {
 	c := newCluster(t, nil)
 	m := c.start("n1", "", "")
