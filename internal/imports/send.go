@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -27,6 +28,39 @@ type sender struct {
 	writer  Writer
 	options *Options
 	key     string // of the import: each batch adds its place
+	told    told
+}
+
+// told are the facts that answers have told of as new. A batch that changes nothing
+// answers the tx at which it was judged, which may be the one in which another batch
+// of this import has just written the very fact.
+type told struct {
+	mu  sync.Mutex
+	txs map[uint64]map[string]bool
+}
+
+const rememberedTxs = 64
+
+// first reports whether a fact of a tx is told for the first time.
+func (d *told) first(tx uint64, id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ids := d.txs[tx]
+	if ids == nil {
+		if d.txs == nil {
+			d.txs = map[uint64]map[string]bool{}
+		}
+		ids = map[string]bool{}
+		d.txs[tx] = ids
+		for old := range d.txs {
+			if old+rememberedTxs < tx {
+				delete(d.txs, old)
+			}
+		}
+	}
+	again := ids[id]
+	ids[id] = true
+	return !again
 }
 
 // Writer is what an import writes through; *client.Client is one.
@@ -46,7 +80,7 @@ func (s *sender) send(ctx context.Context, items []item, rows []ref, t *tally) e
 		IdempotencyKey: fmt.Sprintf("%s-%d-%d", s.key, items[0].event, items[len(items)-1].event),
 	})
 	if err == nil {
-		return take(items, answer, rows, t)
+		return s.take(items, answer, rows, t)
 	}
 	if !atFault(err, items) {
 		return err
@@ -85,7 +119,7 @@ func (s *sender) batch(items []item) *client.Transact {
 // take notes what the server answered: the facts of the asserts come first, in
 // their order. A new fact carries the tx and the record time of the answer; one
 // that stood already carries earlier ones.
-func take(items []item, answer *client.Transacted, rows []ref, t *tally) error {
+func (s *sender) take(items []item, answer *client.Transacted, rows []ref, t *tally) error {
 	next := 0
 	for _, it := range items {
 		if it.step != assertRow {
@@ -100,7 +134,7 @@ func take(items []item, answer *client.Transacted, rows []ref, t *tally) error {
 		if got.Predicate != norm.NFC.String(it.assert.Predicate) {
 			return errors.New("the server answered the facts of a batch in another order")
 		}
-		if got.Tx == answer.Tx && got.RecordedAt == answer.Now {
+		if got.Tx == answer.Tx && got.RecordedAt == answer.Now && s.told.first(got.Tx, got.ID) {
 			t.Written++
 		} else {
 			t.Duplicates++
