@@ -8,7 +8,7 @@ var states = [...]struct {
 	kind       string
 	predicates []string
 }{
-	{"Connector:", []string{"connector", "connector_state"}},
+	{ConnectorKind, []string{ConnectorSettings, "connector_state"}},
 	{"Trigger:", []string{"trigger", "trigger_state"}},
 	{"Job:", []string{"digest_status", "chunks_done", "digest_run", "digest_result"}},
 	{"Lease:", []string{"lease_held_by"}},

@@ -140,7 +140,7 @@ func TestSourcesSteerNothing(t *testing.T) {
 	admin.connector(`{"name":"any","mapping":{"subject":"$id"}}`)
 	for _, record := range []string{
 		`{"id":"Connector:any","connector":"{\"name\":\"any\",\"url\":\"https://example.com/\"}"}`, `{"id":"Connector:any","connector_state":"{}"}`,
-		`{"id":"Trigger:t","trigger":"{}"}`, `{"id":"Trigger:t","trigger_state":"{}"}`, `{"id":"Alert:a","alert_state":"ok"}`, `{"id":"Role:write","grants":"Permission:*"}`,
+		`{"id":"Trigger:t","trigger":"{}"}`, `{"id":"Trigger:t","trigger_state":"{}"}`, `{"id":"Alert:a","alert_state":"ok"}`, `{"id":"Secret:s","secret_reference":"env:X"}`, `{"id":"Role:write","grants":"Permission:*"}`,
 	} {
 		if e := admin.events("any", record).fails(http.StatusBadRequest, "SchemaInvalid"); !strings.Contains(e["message"].(string), "tell the server what to do") {
 			t.Errorf("%s: %v", record, e)

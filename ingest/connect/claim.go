@@ -2,7 +2,6 @@ package connect
 
 import (
 	"context"
-	"strings"
 
 	"abagraph/fact"
 	"abagraph/memory"
@@ -66,22 +65,3 @@ func (k *Connector) reads(other *Connector) bool {
 	a.Secret, a.Header, a.Prefix = b.Secret, b.Header, b.Prefix
 	return a == b && k.URL == other.URL && k.Format == other.Format && string(k.Mapping.Append(nil)) == string(other.Mapping.Append(nil)) && k.Mapping.Most == other.Mapping.Most
 }
-
-// steers reports whether a fact would tell the server what to do: a policy, an alert,
-// a connector or a trigger. What comes from a source never does, whoever delivers it.
-func steers(a *fact.Assert) bool {
-	switch a.Predicate {
-	case predicate, statePredicate:
-		return strings.HasPrefix(a.Subject, Prefix)
-	case triggerPredicate, triggerStatePredicate:
-		return strings.HasPrefix(a.Subject, triggerPrefix)
-	}
-	return fact.IsGoverned(a.Subject, a.Predicate)
-}
-
-// What triggers are made of, which package trigger keeps.
-const (
-	triggerPrefix         = "Trigger:"
-	triggerPredicate      = "trigger"
-	triggerStatePredicate = "trigger_state"
-)
