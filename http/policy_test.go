@@ -296,3 +296,37 @@ func TestPolicyFactsStandSideBySide(t *testing.T) {
 	admin.post("/api/facts", rule+`,"policy":"coexist"}`).status(http.StatusCreated)
 	admin.get("/api/facts").fails(http.StatusForbidden, "Forbidden")
 }
+
+// TestPolicyDenialsHoldOnBranches: what is denied on a branch is denied on every branch
+// that stands upon it, where its facts are inherited, in reads, guards, promotions and
+// simulations; what is denied on a branch alone is denied there alone.
+func TestPolicyDenialsHoldOnBranches(t *testing.T) {
+	_, admin, agent := governed(t, `{"version":"v1","rules":[{"role":"admin","permissions":["*"]},{"agent":"agent-7","permissions":["*"]},
+		{"agent":"agent-7","effect":"deny","permissions":["facts:read"],"predicates":["salary"],"branches":["main"]},
+		{"agent":"agent-7","effect":"deny","permissions":["facts:read"],"predicates":["plan"],"branches":["side"]}]}`)
+	admin.assert("Person:p", "salary", `"canary"`)
+	admin.assert("Person:p", "plan", `"open"`)
+	agent.post("/api/branches", `{"name":"side"}`).status(http.StatusCreated)
+	agent.post("/api/branches", `{"name":"deep","parent":"side"}`).status(http.StatusCreated)
+	admin.post("/api/facts?branch=side", `{"subject":"Person:p","predicate":"salary","object":"canary too"}`).status(http.StatusCreated)
+	admin.post("/api/facts?branch=side", `{"subject":"Person:p","predicate":"plan","object":"canary three"}`).status(http.StatusCreated)
+	for _, branch := range []string{"main", "side", "deep"} {
+		for _, path := range []string{"/api/facts?status=all&", "/api/facts?subject=Person:p&", "/api/facts?predicate=salary&", "/api/search?q=canary&", "/api/context?goal=salary&", "/api/changes?from=0&to=4000000000000&"} {
+			got := agent.get(path + "branch=" + branch).status(http.StatusOK).Body
+			if strings.Contains(got, "canary t") || strings.Contains(got, `"predicate":"salary"`) {
+				t.Errorf("%s on %s shows %s", path, branch, got)
+			}
+		}
+		agent.post("/api/transact?branch="+branch, `{"compares":[{"subject":"Person:p","predicate":"salary","expect":"x"}],"asserts":[{"subject":"a","predicate":"b","object":"c"}]}`).fails(http.StatusForbidden, "Forbidden")
+		if got := admin.post("/api/policy/simulate", `{"principal":"agent-7","permission":"facts:read","predicate":"salary","branch":"`+branch+`"}`).object(); got["why"] != "denied" {
+			t.Errorf("simulated on %s: %v", branch, got)
+		}
+	}
+	if got := agent.get("/api/facts?predicate=plan").list(); len(got) != 1 {
+		t.Errorf("a denial on a branch holds on main: %v", got)
+	}
+	admin.assert("Person:p", "plan", `"closed"`)
+	if got := agent.post("/api/branches/side/promote", `{"dry_run":true}`).status(http.StatusOK).Body; strings.Contains(got, "canary") {
+		t.Errorf("a promotion shows %s", got)
+	}
+}

@@ -87,12 +87,23 @@ func (r *rig) tenant(name string, role string) *rig {
 			r.t.Fatalf("make tenant %s: %d %s", name, status, body)
 		}
 	}
-	status, _, body := r.do(http.MethodPost, "/api/tenants/"+name+"/keys", `{"role":"`+role+`","name":"`+role+`"}`)
+	return r.keyOf(name, role, role)
+}
+
+// agent makes a key of role write with a name of its own.
+func (r *rig) agent(tenant, name string) *rig {
+	r.t.Helper()
+	return r.keyOf(tenant, name, "write")
+}
+
+func (r *rig) keyOf(tenant, name, role string) *rig {
+	r.t.Helper()
+	status, _, body := r.do(http.MethodPost, "/api/tenants/"+tenant+"/keys", `{"role":"`+role+`","name":"`+name+`"}`)
 	var made struct {
 		Key string `json:"key"`
 	}
 	if err := json.Unmarshal(body, &made); err != nil || made.Key == "" {
-		r.t.Fatalf("make a key of %s: %d %s", name, status, body)
+		r.t.Fatalf("make a key of %s: %d %s", tenant, status, body)
 	}
 	return r.as(made.Key)
 }

@@ -118,26 +118,6 @@ func readPolicy(ctx context.Context, view View, tenant string, at fact.At) (*rul
 	return rules.Read(facts), nil
 }
 
-// sight is what a caller may see of a branch: nil for all of it. The error is
-// Forbidden where that is nothing.
-func (s *Service) sight(ctx context.Context, c Caller, view View, branch string) (*fact.Sight, error) {
-	if !c.governed() {
-		return nil, nil
-	}
-	set, err := s.policyOf(ctx, c.Tenant, view)
-	if err != nil {
-		return nil, err
-	}
-	if branch == "" {
-		branch = fact.MainBranch
-	}
-	sight, d := set.Sight(c.who(), branch, s.instant())
-	if !d.Allowed {
-		return nil, forbidden(rules.FactsRead, rules.Resource{Branch: branch}, d)
-	}
-	return sight, nil
-}
-
 // permit refuses a caller whom its policy does not grant a permission on a branch.
 func (s *Service) permit(ctx context.Context, c Caller, permission, branch string) error {
 	if !c.governed() {
@@ -299,39 +279,30 @@ func (j *ruling) row(subject, predicate string, source *string) error {
 	return j.allow(rules.FactsWrite, rules.Resource{Predicate: &predicate, Source: source, SourceKnown: true, Branch: j.branch}, false)
 }
 
-// allow judges one permission; whole asks for it whatever the source.
+// allow judges one permission; whole is about reading, and asks for it whatever the
+// source.
 func (j *ruling) allow(permission string, on rules.Resource, whole bool) error {
 	if !j.set.Active() {
 		return nil
 	}
-	d := j.set.Decide(j.caller.who(), permission, on, j.now)
-	if !d.Allowed {
-		return forbidden(permission, on, d)
-	}
+	who := j.caller.who()
 	if !whole {
+		if d := j.set.Decide(who, permission, on, j.now); !d.Allowed {
+			return forbidden(permission, on, d)
+		}
 		return nil
 	}
-	if sight, _ := j.set.Sight(j.caller.who(), on.Branch, j.now); sight.SeesAll(*on.Predicate) {
+	branches, err := j.s.lineage(j.ctx, j.caller.Tenant, j.set, nil, on.Branch)
+	if err != nil {
+		return err
+	}
+	if d := j.set.DecideRead(who, on, branches, j.now); !d.Allowed {
+		return forbidden(permission, on, d)
+	}
+	if sight, _ := j.set.Sight(who, branches, j.now); sight.SeesAll(*on.Predicate) {
 		return nil
 	}
 	return fact.Errorf(fact.Forbidden, "a guard tells what holds, and the policy lets you read predicate %s from some sources only", shorten(*on.Predicate))
-}
-
-// narrowed takes out of an answer what the caller may not read. Who may read
-// nothing is still told what it wrote.
-func (s *Service) narrowed(ctx context.Context, c Caller, r *fact.Request, result *fact.Result, trace *Trace) error {
-	if !c.governed() {
-		return nil
-	}
-	sight, err := s.sight(ctx, c, nil, r.Branch)
-	if fact.CodeOf(err) == fact.Forbidden {
-		sight, err = &fact.Sight{}, nil
-	}
-	if err == nil && sight != nil {
-		trace.veil(sight)
-		narrow(result, sight)
-	}
-	return err
 }
 
 // inRows names the row of a batch that an error is about.

@@ -203,7 +203,15 @@ func (s *Service) Simulate(ctx context.Context, c Caller, q *Simulation, trace *
 		}
 	}
 	now := s.instant()
-	answer := &Simulated{Decision: set.Decide(who, q.Permission, q.On, now), Roles: set.ActsAs(who, now), KeyRole: who.Role, Version: set.Version}
+	decision := set.Decide(who, q.Permission, q.On, now)
+	if q.Permission == rules.FactsRead {
+		branches, err := s.lineage(ctx, c.Tenant, set, r.view, q.On.Branch)
+		if err != nil {
+			return nil, r.meta, err
+		}
+		decision = set.DecideRead(who, q.On, branches, now)
+	}
+	answer := &Simulated{Decision: decision, Roles: set.ActsAs(who, now), KeyRole: who.Role, Version: set.Version}
 	if q.Permission != rules.FactsRead && who.Role == fact.RoleRead.String() {
 		answer.Decision = rules.Decision{Why: KeyRoleTooSmall}
 	}

@@ -193,10 +193,4 @@ func narrow(result *fact.Result, sight *fact.Sight) {
 		}
 	}
 	result.Retracted = sight.Filter(result.Retracted)
-	if b := result.Branching; b != nil {
-		b.Conflicts = slices.DeleteFunc(b.Conflicts, func(c fact.BranchConflict) bool { return !sight.Sees(&c.Fact) })
-		for i := range b.Conflicts {
-			b.Conflicts[i].With = sight.Filter(b.Conflicts[i].With)
-		}
-	}
 }

@@ -98,10 +98,27 @@ func (w *When) meets(on Resource, deny bool) bool {
 	return field(w.Predicates, on.Predicate != nil, on.Predicate) && field(w.Sources, on.SourceKnown, on.Source) && fact.MatchesAny(w.Branches, &on.Branch)
 }
 
-// Sight is what someone may read of a branch: nil for everything. The decision is
-// about reading at all.
-func (s *Set) Sight(who Who, branch string, now fact.Instant) (*fact.Sight, Decision) {
-	d := s.Decide(who, FactsRead, Resource{Branch: branch}, now)
+// DecideRead judges a reading of the first branch, which shows what the others hold
+// that it stands upon: what a rule denies on one of those is denied here too. A grant
+// goes by the branch that is read.
+func (s *Set) DecideRead(who Who, on Resource, branches []string, now fact.Instant) Decision {
+	var d Decision
+	for i, branch := range branches {
+		on.Branch = branch
+		switch one := s.Decide(who, FactsRead, on, now); {
+		case one.Why == Denied:
+			return one
+		case i == 0:
+			d = one
+		}
+	}
+	return d
+}
+
+// Sight is what someone may read of the first branch, which stands upon the others: nil
+// for everything. The decision is about reading at all.
+func (s *Set) Sight(who Who, branches []string, now fact.Instant) (*fact.Sight, Decision) {
+	d := s.DecideRead(who, Resource{}, branches, now)
 	if !d.Allowed || !s.Active() {
 		return nil, d
 	}
@@ -113,10 +130,12 @@ func (s *Set) Sight(who Who, branch string, now fact.Instant) (*fact.Sight, Deci
 			continue
 		}
 		if r.Deny {
-			sight.Deny = append(sight.Deny, r.conditions(branch)...)
+			for _, branch := range branches {
+				sight.Deny = append(sight.Deny, r.conditions(branch)...)
+			}
 			continue
 		}
-		for _, c := range r.conditions(branch) {
+		for _, c := range r.conditions(branches[0]) {
 			open = open || len(c.Predicates)+len(c.Sources) == 0
 			sight.Allow = append(sight.Allow, c)
 		}

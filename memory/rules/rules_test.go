@@ -144,7 +144,7 @@ func TestDecisionsByReference(t *testing.T) {
 			for _, keyRole := range []string{"read", "write"} {
 				who := rules.Who{Agent: agent, Role: keyRole}
 				for _, branch := range branches {
-					sight, read := set.Sight(who, branch, 5)
+					sight, read := set.Sight(who, []string{branch}, 5)
 					for _, predicate := range predicates {
 						for _, source := range []*string{nil, &sources[0], &sources[1], &sources[2], &none} {
 							on := rules.Resource{Predicate: &predicate, Source: source, SourceKnown: true, Branch: branch}
