@@ -113,14 +113,14 @@ func (c *chain) at(m *Masker, i int, whole bool) (s span, n int, ok bool) {
 	}
 	first := c.groups[i].from
 	if m.Mode == ShiftDate && c.isDate(i) {
-		return span{first, c.groups[i+2].to, date}, 3, true
+		return span{from: first, to: c.groups[i+2].to, kind: date}, 3, true
 	}
 	if sign != '+' {
 		if n := c.ssn(i); n > 0 {
-			return span{first, c.groups[i+n-1].to, SSN}, n, true
+			return span{from: first, to: c.groups[i+n-1].to, kind: SSN}, n, true
 		}
 		if n := c.card(i); n > 0 {
-			return span{first, c.groups[i+n-1].to, Card}, n, true
+			return span{from: first, to: c.groups[i+n-1].to, kind: Card}, n, true
 		}
 	}
 	n = c.phone(m, i, sign, whole)
@@ -131,7 +131,7 @@ func (c *chain) at(m *Masker, i int, whole bool) (s span, n int, ok bool) {
 	if number := c.text[from:end]; number[0] == '(' && strings.Count(number, "(") > strings.Count(number, ")") {
 		from++ // it opens a remark, not the number
 	}
-	return span{from, end, Phone}, n, true
+	return span{from: from, to: end, kind: Phone}, n, true
 }
 
 // aside reports that nothing that is looked for begins with one or two digits before

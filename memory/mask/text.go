@@ -10,6 +10,7 @@ import (
 type span struct {
 	from, to int
 	kind     Kind
+	folded   bool // it is written otherwise than it is meant
 }
 
 // Kind is what a span holds.
@@ -44,11 +45,15 @@ func (m *Masker) Text(text string) (string, int) {
 	at, n := 0, 0
 	for _, s := range spans {
 		with := Redacted
+		value := text[s.from:s.to]
+		if s.folded {
+			value = meant(value)
+		}
 		switch {
 		case s.kind != date:
-			with = m.replace(text[s.from:s.to])
+			with = m.replace(value)
 		default:
-			moved, ok := m.shift(text[s.from:s.to])
+			moved, ok := m.shift(value)
 			if !ok {
 				continue
 			}
@@ -65,6 +70,47 @@ func (m *Masker) Text(text string) (string, int) {
 
 // find returns what is personal, in order, none within another one.
 func (m *Masker) find(text string) []span {
+	p, folded := unfold(text)
+	switch {
+	case folded:
+		return m.both(text, &p)
+	case bare(text):
+		return nil
+	}
+	return m.look(text)
+}
+
+// both looks at a text as it is meant, and as it is written: one may hide what the
+// other shows.
+func (m *Masker) both(text string, p *plainText) []span {
+	spans := m.look(p.text)
+	for i := range spans {
+		spans[i] = p.written(spans[i])
+	}
+	spans = append(spans, m.look(text)...)
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	kept := spans[:0]
+	for _, s := range spans {
+		if n := len(kept); n > 0 && s.from < kept[n-1].to {
+			last := &kept[n-1]
+			last.to, last.folded = max(last.to, s.to), true
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
+
+// meant is what a part of a text stands for.
+func meant(text string) string {
+	if p, folded := unfold(text); folded {
+		return p.text
+	}
+	return text
+}
+
+// look finds what is personal in a text as it is written.
+func (m *Masker) look(text string) []span {
 	spans := emails(text, nil)
 	addresses := len(spans)
 	spans = m.numbers(text, spans)
@@ -96,9 +142,23 @@ var marks = func() (list [256]uint8) {
 	return list
 }()
 
-// clean reports whether there is nothing to look for: no @, and too few digits. It
-// is what nearly every text pays, and all of it.
-func clean[T string | []byte](text T) bool {
+// weights are the marks, and as much as an @ for what may stand for one.
+var weights = func() [256]uint8 {
+	list := marks
+	for _, c := range []byte{'%', '&', '\\', '(', '[', 0xef} {
+		list[c] = fewest
+	}
+	return list
+}()
+
+// clean reports whether there is nothing to look for: nothing that may be an @, and too
+// few digits. It is what nearly every text pays, and all of it.
+func clean[T string | []byte](text T) bool { return below(text, &weights) }
+
+// bare is clean of a text in which nothing stands for something else.
+func bare(text string) bool { return below(text, &marks) }
+
+func below[T string | []byte](text T, marks *[256]uint8) bool {
 	n := uint(0)
 	for i := 0; i < len(text); i++ {
 		if n += uint(marks[text[i]]); n >= fewest {
