@@ -205,8 +205,8 @@ func readManifest(r *bufio.Reader) (*Manifest, error) {
 
 // known refuses what a later release has written.
 func (m *Manifest) known() error {
-	if m.StoreFormat != storeFormat {
-		return errBackup("its store has format %d, written by version %s; this program knows format %d only", m.StoreFormat, m.Version, storeFormat)
+	if checkKnown(m.StoreFormat) != nil {
+		return errBackup("its store has format %d, written by version %s; this program knows formats %d to %d only", m.StoreFormat, m.Version, oldestFormat, storeFormat)
 	}
 	if newest := uint64(pebble.FormatNewest); m.IndexFormat > newest {
 		return errBackup("its index files have format %d, written by version %s; this program knows none after %d", m.IndexFormat, m.Version, newest)

@@ -86,10 +86,10 @@ func decodeState(b []byte) (state, error) {
 	if format == '{' { // format 1 was JSON
 		format = 1
 	}
-	if format != storeFormat {
-		return s, errFormat(int(min(format, 1<<31)))
+	if err := checkKnown(int(min(format, 1<<31))); err != nil {
+		return s, err
 	}
-	s.Format, b = int(format), b[n:]
+	s.Format, b = storeFormat, b[n:] // what is written next names the new one
 	for _, field := range [...]*uint64{&s.Index, &s.Term, &s.Tx, &s.Purge, &s.Registry, &s.Expiry} {
 		if *field, n = binary.Uvarint(b); n <= 0 {
 			return s, bad

@@ -50,10 +50,10 @@ func refused(t *testing.T, root string, says ...string) {
 
 func TestANewerStoreIsRefusedUntouched(t *testing.T) {
 	root := small(t)
-	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("3\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("4\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, root, "format 3", "later release", "format 2 only")
+	refused(t, root, "format 4", "later release", "formats 2 to 3 only")
 	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestAnOlderStoreThatIsNotKnownIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, root, "format 1", "format 2 only")
+	refused(t, root, "format 1", "formats 2 to 3 only")
 }
 
 func TestANewerEntryIsRefused(t *testing.T) {
@@ -103,11 +103,41 @@ func TestANewerEntryIsRefused(t *testing.T) {
 	}
 }
 
+// TestAnOlderStoreIsTakenOn: a store of format 2 is named anew before anything is
+// written that its own program would not know; a look at it changes nothing.
+func TestAnOlderStoreIsTakenOn(t *testing.T) {
+	root := unpack(t, "testdata/store-2.tar.gz")
+	path := filepath.Join(root, "state", "FORMAT")
+	says := func(want string) {
+		t.Helper()
+		if raw, err := os.ReadFile(path); err != nil || string(raw) != want {
+			t.Errorf("the store's format is named %q, not %q: %v", raw, want, err)
+		}
+	}
+	says("2\n")
+	m, err := fsm.Open(fsm.Options{Dir: filepath.Join(root, "state"), ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	says("2\n")
+	n, err := open(t, root, began+1000, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	says("3\n")
+	if err := n.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTheFormatIsNamed holds the file beside the store to the store.
 func TestTheFormatIsNamed(t *testing.T) {
 	root := small(t)
 	path := filepath.Join(root, "state", "FORMAT")
-	if raw, err := os.ReadFile(path); err != nil || string(raw) != "2\n" {
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "3\n" {
 		t.Errorf("the store's format is named %q: %v", raw, err)
 	}
 	if err := os.Remove(path); err != nil { // a store of before the file was written

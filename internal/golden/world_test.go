@@ -1,10 +1,16 @@
 package golden
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
+
+	"abagraph/fact"
+	"abagraph/memory"
 )
 
 // question is one request, and what was answered to it when the directory was made.
@@ -49,6 +55,7 @@ func fill(t *testing.T, n *node) record {
 	n.timelines("acme")
 	n.timelines("other")
 	n.branches("acme")
+	n.document("acme")
 	retried := n.outcomes()
 	n.post("/api/admin/purge?tenant=acme&subject=Person:purged&confirm=1", "")
 	at := n.machine.Position()
@@ -60,7 +67,10 @@ func fill(t *testing.T, n *node) record {
 		out.Asked = append(out.Asked, question{Method: http.MethodGet, Path: "/api/facts/" + id + "?tenant=acme"},
 			question{Method: http.MethodGet, Path: "/api/facts/" + id + "/history?tenant=acme"})
 	}
-	out.Asked = append(out.Asked, question{Method: http.MethodGet, Path: "/api/facts?status=all&limit=1000", Key: reads})
+	text := sha256.Sum256(bytes.Repeat([]byte("Doc:1 says something. "), 5_000))
+	out.Asked = append(out.Asked, question{Method: http.MethodGet, Path: "/api/facts?status=all&limit=1000", Key: reads},
+		question{Method: http.MethodGet, Path: "/api/audit?limit=1000"}, question{Method: http.MethodGet, Path: "/api/audit?limit=1000&tenant=acme"},
+		question{Method: http.MethodGet, Path: "/api/facts?subject=Doc:1&tenant=acme"}, question{Method: http.MethodHead, Path: "/api/blobs/" + hex.EncodeToString(text[:]) + "?tenant=acme"})
 	return out
 }
 
@@ -126,6 +136,30 @@ func (n *node) branches(tenant string) {
 	n.made("/api/facts?tenant="+tenant+"&branch=above", `{"subject":"City:6","predicate":"size","object":"from above"}`)
 	n.post("/api/branches/merged/promote?tenant="+tenant, "")
 	n.post("/api/branches/dropped/discard?tenant="+tenant, "")
+}
+
+// document keeps a text in two pieces, with the fact that refers to it, and another
+// that goes with its subject.
+func (n *node) document(tenant string) {
+	caller, err := memory.Caller{Operator: true, Role: fact.RoleAdmin, Actor: "golden"}.In(tenant)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, subject := range []string{"Doc:1", "Person:purged"} {
+		text := bytes.Repeat([]byte(subject+" says something. "), 5_000)
+		hash := sha256.Sum256(text)
+		object, err := fact.BlobObject("object", hex.EncodeToString(hash[:]), int64(len(text)))
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		w := &fact.Write{Asserts: []fact.Assert{{Subject: subject, Predicate: "content", Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: 1, KnownAt: fact.NoInstant}}}
+		for i, part := range slices.Collect(slices.Chunk(text, fact.MaxBlobPart)) {
+			w.Blobs = append(w.Blobs, fact.BlobPart{Hash: hash, Part: uint32(i), Data: part})
+		}
+		if _, err := n.door.Transact(n.t.Context(), caller, memory.WriteOptions{}, w, nil); err != nil {
+			n.t.Fatal(err)
+		}
+	}
 }
 
 // outcomes makes writes whose outcome is kept: one that was applied and one that
