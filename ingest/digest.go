@@ -8,6 +8,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/ingest/load"
+	"abagraph/internal/jsonx"
 	"abagraph/memory"
 	"abagraph/memory/mask"
 	"abagraph/memory/page"
@@ -123,6 +124,10 @@ func (d *Desk) Digest(ctx context.Context, c memory.Caller, o memory.WriteOption
 	trace.Step("mask", "")
 	if o.Mask = q.Mode; !q.FromFacts {
 		o.Mask = masker.Again() // the text was masked before its links were read
+	}
+	o.Blames = func(_ string, i int) string { return jsonx.Index("facts", i) }
+	if !q.FromFacts {
+		o.Blames = memory.Field("content")
 	}
 	result, err := d.Memory.Transact(ctx, c, o, &fact.Write{Asserts: facts}, trace)
 	if result != nil {

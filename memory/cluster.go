@@ -45,10 +45,14 @@ func (s *Service) Cluster() (Cluster, bool) {
 }
 
 // Ready reports an error while this node cannot answer a linearizable read. It
-// is a NoLeader that says why, and names nobody.
+// is a NoLeader that says why, and names nobody; or that it is set otherwise than the
+// leader, so that what it writes would be written otherwise.
 func (s *Service) Ready(ctx context.Context) error {
 	if _, err := s.engine.Basis(ctx, fact.Linearizable, 0); err != nil {
 		return fact.Errorf(fact.NoLeader, "this node cannot answer reads now: %s", s.unready())
+	}
+	if why := s.unlike(); why != "" {
+		return fact.Errorf(fact.NoLeader, "this node should take no requests: %s", why)
 	}
 	return nil
 }

@@ -106,6 +106,7 @@ func (g *guarded) goers() []fact.ID {
 // collapse proposes to retract the copies of one tenant. It proposes without any,
 // too, where the answer is to be remembered.
 func (s *Service) collapse(ctx context.Context, c Caller, o WriteOptions, found []guarded, done *Consolidated, trace *Trace) (*fact.Result, error) {
+	o.Blames = NoField
 	for range maxCollapses {
 		if len(found) == 0 && o.Idem == nil {
 			return nil, nil

@@ -191,6 +191,7 @@ func (s *Service) changeLease(ctx context.Context, c Caller, o WriteOptions, l *
 	if o.Branch != "" && o.Branch != fact.MainBranch {
 		return nil, nil, fact.Invalid("branch", "cannot be named here: leases are of main")
 	}
+	o.Blames = Field("resource")
 	o.Mask = mask.Off // names are compared as they are; personal data was refused
 	for range maxLeaseTries {
 		st, err := s.leaseNow(ctx, c, l.Resource, trace)

@@ -105,12 +105,37 @@ func overtaken(err error) bool {
 	return errors.As(err, &e) && e.Code == fact.CompareFailed
 }
 
+// pageFields tells errors about the rows of a page of the field that they come from:
+// what is retracted is not in it any more.
+func pageFields(w *fact.Write) func(string, int) string {
+	return func(list string, i int) string {
+		predicate := ""
+		switch {
+		case list == "asserts" && i < len(w.Asserts):
+			predicate = w.Asserts[i].Predicate
+		case list == "compares" && i < len(w.Guards):
+			predicate = w.Guards[i].Predicate
+		default:
+			return ""
+		}
+		switch predicate {
+		case page.Title:
+			return "title"
+		case page.Cites:
+			return "citations"
+		}
+		return "body"
+	}
+}
+
 func (s *Service) trySave(ctx context.Context, c Caller, o WriteOptions, in *PageInput, name string, m *mask.Masker, trace *Trace) (*SavedPage, *fact.Result, error) {
 	was, draft, err := s.draft(ctx, c, o, in, name, m, trace)
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := s.Transact(ctx, c, o, page.Plan(was, draft), trace)
+	plan := page.Plan(was, draft)
+	o.Blames = pageFields(plan)
+	result, err := s.Transact(ctx, c, o, plan, trace)
 	if err != nil {
 		return nil, result, err
 	}

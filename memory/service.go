@@ -30,6 +30,9 @@ type Options struct {
 	// was committed before it led. Without it, a write by a tenant's key waits
 	// until this node knows of every revoked key.
 	Leads func() bool
+	// Unlike says in which setting this node differs from the one that leads, so that
+	// it should take no requests, or ""; nil = nobody asks.
+	Unlike func() string
 	// RegistryVersion is a number that changes with every change to the tenants
 	// and keys that this node has applied. Without it, the tx stands in.
 	RegistryVersion func() uint64
@@ -85,6 +88,7 @@ type Service struct {
 	view       func() (View, error)
 	live       func(*fact.Query) (*fact.Page, fact.Position, bool)
 	leads      func() bool
+	unlike     func() string
 	version    func() uint64
 	cluster    func() Cluster
 	operations Operations
@@ -122,7 +126,7 @@ func New(o Options) (*Service, error) {
 		return nil, errors.New("memory: an engine and a view are required")
 	}
 	s := &Service{
-		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, version: o.RegistryVersion, cluster: o.Cluster,
+		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, unlike: o.Unlike, version: o.RegistryVersion, cluster: o.Cluster,
 		operations: o.Operations, mayCall: o.MayCall,
 		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, links: maxKeptLinks,
 	}
@@ -159,6 +163,9 @@ func New(o Options) (*Service, error) {
 	}
 	if s.live == nil {
 		s.live = func(*fact.Query) (*fact.Page, fact.Position, bool) { return nil, fact.Position{}, false }
+	}
+	if s.unlike == nil {
+		s.unlike = func() string { return "" }
 	}
 	if s.leads == nil {
 		s.leads = func() bool { return false }

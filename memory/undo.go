@@ -106,6 +106,7 @@ func (s *Service) Undo(ctx context.Context, c Caller, o WriteOptions, q *UndoQue
 }
 
 func (s *Service) retractSource(ctx context.Context, c Caller, o WriteOptions, q *UndoQuery, found *sourceFinder, most int, trace *Trace) (*Undone, *fact.Result, error) {
+	o.Blames = NoField
 	w := &fact.Write{}
 	for _, k := range found.kept[:min(most, len(found.kept))] {
 		w.Retracts = append(w.Retracts, fact.Retract{ID: k.id, KnownAt: fact.NoInstant})

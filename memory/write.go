@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"abagraph/fact"
 	"abagraph/memory/mask"
@@ -25,6 +27,9 @@ type WriteOptions struct {
 	// OwnGuards marks guards that the server sets for itself, as those of a job's
 	// steps are: nobody is told what they tell, and so no policy is asked.
 	OwnGuards bool
+	// Blames says which field of the caller's request an error about a row of the write
+	// is told of, where the caller gave no rows; nil where it did.
+	Blames func(list string, i int) string
 	// own marks what the service writes for itself, as nobody else may.
 	own bool
 	// Warn is told what the answer should say besides; nil = nobody asks.
@@ -86,7 +91,41 @@ func (s *Service) Transact(ctx context.Context, c Caller, o WriteOptions, w *fac
 	if r.Branch == "" {
 		r.Branch = fact.MainBranch
 	}
-	return s.propose(ctx, c, o, &r, trace)
+	result, err := s.propose(ctx, c, o, &r, trace)
+	return result, o.blamed(err)
+}
+
+// NoField tells errors about rows of no field at all.
+func NoField(string, int) string { return "" }
+
+// Field tells errors about rows of one field.
+func Field(name string) func(string, int) string {
+	return func(string, int) string { return name }
+}
+
+// blamed returns an error about a row of the write as one about what the caller sent.
+func (o *WriteOptions) blamed(err error) error {
+	var e *fact.Error
+	if o.Blames == nil || !errors.As(err, &e) {
+		return err
+	}
+	list, rest, _ := strings.Cut(e.Field, "[")
+	number, part, found := strings.Cut(rest, "]")
+	i, bad := strconv.Atoi(number)
+	if !found || bad != nil || list != "compares" && list != "asserts" && list != "retracts" {
+		return err
+	}
+	named := *e
+	named.Field = o.Blames(list, i)
+	row := ""
+	if strings.HasSuffix(named.Field, "]") { // a row of the caller's, with the part of it
+		row = named.Field + ": "
+		named.Field += part
+	}
+	if message, cut := strings.CutPrefix(e.Message, list+"["+number+"]: "); cut {
+		named.Message = row + message
+	}
+	return &named
 }
 
 // propose sends a request through the log.

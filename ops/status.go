@@ -133,6 +133,8 @@ func one(m *client.NodeStatus, tell func(do, format string, args ...any)) {
 	case strings.Contains(*m.Problem, "as a member of another cluster"):
 		tell("stop that other node: where its data is of before a restore or a recovery, empty its data directory and start it with --join to this one. Never empty this one unless it is the one that has lost its data",
 			"%s: %s", m.ID, *m.Problem)
+	case strings.Contains(*m.Problem, "is another one here than on"):
+		tell("give all nodes the same setting, and restart those that had another", "%s: %s", m.ID, *m.Problem)
 	default:
 		tell("see what the message means in docs/OPERATIONS.md, When something is wrong", "%s: %s", m.ID, *m.Problem)
 	}

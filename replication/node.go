@@ -44,6 +44,8 @@ type Node struct {
 	seenMu  sync.Mutex
 	seen    map[string]peerStatus
 	refused map[string]string // why members that run do not talk to this node
+	// unlikeTold is what was logged last of settings that differ.
+	unlikeTold atomic.Pointer[string]
 
 	// ctx ends when the node begins to stop; stopped is closed when it serves
 	// no more, raftDone when Raft has ended.

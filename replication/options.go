@@ -82,6 +82,9 @@ type Options struct {
 	// the node takes none (0 = it does not look). See room.
 	DiskReserve uint64
 
+	// Alike are settings of the program that must be the same on every node.
+	Alike []Alike
+
 	// SweepInterval is how often the leader looks for expired facts and due
 	// closes (30 s); CheckInterval how often it has the digests compared (60 s).
 	// A negative one never does.

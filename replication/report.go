@@ -67,6 +67,7 @@ func (n *Node) ownStatus() peerStatus {
 		Reader: n.reader.Load(), LogBytes: n.store.Stats().LogBytes, Snapshot: n.snapshotIndex(), Disk: n.disk.now(n.options.Dir),
 	}
 	s.Short, s.Problem, s.Election = n.room.short.Load(), n.trouble(), n.options.Election.Milliseconds()
+	s.Alike = n.marks()
 	for _, member := range n.servers() {
 		s.Members = append(s.Members, string(member.ID))
 	}

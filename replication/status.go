@@ -75,6 +75,8 @@ type peerStatus struct {
 	Short bool `json:"short,omitempty"`
 	// Election is its election time-out in milliseconds; 0 = it does not tell.
 	Election int64 `json:"election_ms,omitempty"`
+	// Alike are the marks of settings that must be the same on every node.
+	Alike map[string]string `json:"alike,omitempty"`
 }
 
 const (
@@ -110,7 +112,7 @@ func (n *Node) trouble() string {
 	if p := n.problem.Load(); p != nil {
 		return p.what
 	}
-	return cmp.Or(n.roomProblem(), n.timingProblem())
+	return cmp.Or(n.roomProblem(), n.unlikeProblem(), n.timingProblem())
 }
 
 // timingProblem tells of members whose election time-out is another one: whoever has
@@ -217,6 +219,7 @@ func (n *Node) askPeers(ctx context.Context) {
 	n.seenMu.Unlock()
 	n.noticeRemoval(seen)
 	n.forgetClaim(seen)
+	n.noticeUnlike()
 }
 
 const removedProblem = "this node was removed from the cluster; it joins again only with an empty data directory"

@@ -136,6 +136,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 		View:       func() (memory.View, error) { return n.machine.View() },
 		Live:       func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
 		Leads:      func() bool { return n.raft.Leads() },
+		Unlike:     func() string { return n.raft.UnlikeLeader() },
 		Cluster:    late{n}.Cluster,
 		Operations: operations{n}, MayCall: n.guard.Check,
 		Limits: memory.Limits{
@@ -195,6 +196,7 @@ func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.R
 		Clock: func() fact.Instant { return fact.Instant(clock().UnixMilli()) }, SweepInterval: s.seconds("ttl_interval_secs"),
 		SnapshotBytes: uint64(s.number("snapshot_bytes")), TrailingBytes: uint64(s.number("trailing_bytes")),
 		DiskReserve: uint64(s.number("disk_reserve_bytes")), Election: time.Duration(s.number("election_timeout_ms")) * time.Millisecond,
+		Alike: s.alike(),
 	}
 	if cert, key, ca := s.get("peer_tls_cert"), s.get("peer_tls_key"), s.get("peer_tls_ca"); cert != "" || key != "" || ca != "" {
 		options.TLS = &replication.TLSFiles{Cert: cert, Key: key, CA: ca}
