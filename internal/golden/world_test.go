@@ -67,10 +67,10 @@ func fill(t *testing.T, n *node) record {
 		out.Asked = append(out.Asked, question{Method: http.MethodGet, Path: "/api/facts/" + id + "?tenant=acme"},
 			question{Method: http.MethodGet, Path: "/api/facts/" + id + "/history?tenant=acme"})
 	}
-	text := sha256.Sum256(bytes.Repeat([]byte("Doc:1 says something. "), 5_000))
+	text := sha256.Sum256(kept(""))
 	out.Asked = append(out.Asked, question{Method: http.MethodGet, Path: "/api/facts?status=all&limit=1000", Key: reads},
 		question{Method: http.MethodGet, Path: "/api/audit?limit=1000"}, question{Method: http.MethodGet, Path: "/api/audit?limit=1000&tenant=acme"},
-		question{Method: http.MethodGet, Path: "/api/facts?subject=Doc:1&tenant=acme"}, question{Method: http.MethodHead, Path: "/api/blobs/" + hex.EncodeToString(text[:]) + "?tenant=acme"})
+		question{Method: http.MethodGet, Path: "/api/facts?subject=" + fact.DocumentOf(text) + "&tenant=acme"}, question{Method: http.MethodHead, Path: "/api/blobs/" + hex.EncodeToString(text[:]) + "?tenant=acme"})
 	return out
 }
 
@@ -138,6 +138,9 @@ func (n *node) branches(tenant string) {
 	n.post("/api/branches/dropped/discard?tenant="+tenant, "")
 }
 
+// kept is a text of two pieces.
+func kept(of string) []byte { return bytes.Repeat([]byte("what "+of+" says. "), 50_000) }
+
 // document keeps a text in two pieces, with the fact that refers to it, and another
 // that goes with its subject.
 func (n *node) document(tenant string) {
@@ -145,14 +148,17 @@ func (n *node) document(tenant string) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	for _, subject := range []string{"Doc:1", "Person:purged"} {
-		text := bytes.Repeat([]byte(subject+" says something. "), 5_000)
+	for _, subject := range []string{"", "Person:purged"} {
+		text := kept(subject)
 		hash := sha256.Sum256(text)
+		if subject == "" {
+			subject = fact.DocumentOf(hash)
+		}
 		object, err := fact.BlobObject("object", hex.EncodeToString(hash[:]), int64(len(text)))
 		if err != nil {
 			n.t.Fatal(err)
 		}
-		w := &fact.Write{Asserts: []fact.Assert{{Subject: subject, Predicate: "content", Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: 1, KnownAt: fact.NoInstant}}}
+		w := &fact.Write{Asserts: []fact.Assert{{Subject: subject, Predicate: fact.DocumentContent, Object: object, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: 1, KnownAt: fact.NoInstant}}}
 		for i, part := range slices.Collect(slices.Chunk(text, fact.MaxBlobPart)) {
 			w.Blobs = append(w.Blobs, fact.BlobPart{Hash: hash, Part: uint32(i), Data: part})
 		}
