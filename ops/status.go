@@ -135,6 +135,9 @@ func one(m *client.NodeStatus, tell func(do, format string, args ...any)) {
 			"%s: %s", m.ID, *m.Problem)
 	case strings.Contains(*m.Problem, "is another one here than on"):
 		tell("give all nodes the same setting, and restart those that had another", "%s: %s", m.ID, *m.Problem)
+	case strings.Contains(*m.Problem, "the peer certificate"):
+		tell("where its authority's key lies: abagraph ops certs node "+m.ID+" --host HOST --renew, and put both files in place of the node's",
+			"%s: %s", m.ID, *m.Problem)
 	default:
 		tell("see what the message means in docs/OPERATIONS.md, When something is wrong", "%s: %s", m.ID, *m.Problem)
 	}

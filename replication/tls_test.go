@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -26,7 +27,7 @@ func newAuthority(t *testing.T) *authority {
 	a := &authority{dir: t.TempDir()}
 	a.cert, a.key = a.sign(t, "ca", &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
-		NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(90 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	})
 	return a
@@ -35,7 +36,7 @@ func newAuthority(t *testing.T) *authority {
 func (a *authority) node(t *testing.T, name string) *TLSFiles {
 	a.sign(t, name, &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(90 * 24 * time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 	})
@@ -129,6 +130,15 @@ func TestCertificatesAreReloaded(t *testing.T) {
 	c.start("n3", "", c.members["n1"].address)
 	c.waitVoters(3)
 	c.members["n3"].mustWrite(t, write("Lamp:l", 2))
+	files := c.members["n3"].port.creds.files
+	for days, says := range map[time.Duration]string{75: "", 77: "ends at", 91: "has ended at"} {
+		if told := files.ending(time.Now().Add(days * 24 * time.Hour)); !strings.Contains(told, says) || (told == "") != (says == "") {
+			t.Errorf("after %d days the operator is told %q", days, told)
+		}
+	}
+	if told := c.members["n3"].Status().Problem; told != "" {
+		t.Errorf("of a certificate that is good for long is told %q", told)
+	}
 	mine["n4"] = before.node(t, "n4")
 	c.start("n4", "", c.members["n1"].address)
 	eventually(t, "a failed join", func() bool { return c.members["n4"].Status().Problem != "" })

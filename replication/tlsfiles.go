@@ -114,6 +114,29 @@ func (k *keptFiles) expiry() string {
 	return k.cert.Leaf.NotAfter.UTC().Format(time.RFC3339)
 }
 
+// certificateSoon is how long before its end a certificate is told to be renewed.
+const certificateSoon = 14 * 24 * time.Hour
+
+// ending says that the certificate has ended, or soon will, or nothing.
+func (k *keptFiles) ending(now time.Time) string {
+	cert, _ := k.now()
+	switch {
+	case cert.Leaf == nil || cert.Leaf.NotAfter.Sub(now) > certificateSoon:
+		return ""
+	case now.After(cert.Leaf.NotAfter):
+		return "the peer certificate has ended at " + cert.Leaf.NotAfter.UTC().Format(time.RFC3339) + ", and no new connection between nodes is made with it: put a new one in its place, without a restart"
+	}
+	return "the peer certificate ends at " + cert.Leaf.NotAfter.UTC().Format(time.RFC3339) + ": put a new one in its place, without a restart"
+}
+
+// certificateProblem tells an operator of a certificate that has to be renewed, or "".
+func (n *Node) certificateProblem() string {
+	if n.port == nil || n.port.creds.files == nil {
+		return ""
+	}
+	return n.port.creds.files.ending(time.Now())
+}
+
 func (k *keptFiles) server() *tls.Config {
 	cert, pool := k.now()
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*cert}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
