@@ -27,8 +27,18 @@ func SendsSecret(subject, predicate string, object Object) bool {
 		(strings.Contains(object.Text, `"auth"`) || strings.Contains(object.Text, `\u`))
 }
 
+// A report is facts too: what it is, how its last run went, and the newest edition.
+const (
+	ReportKind    = "Report:"
+	ReportRule    = "report"
+	ReportState   = "report_state"
+	ReportEdition = "report_edition"
+	ReportSource  = "abagraph:reports"
+)
+
 // IsGoverned reports whether facts of a subject and predicate steer the server, so
-// that writing them needs a key of role admin: those of a policy, and of alerts.
+// that writing them needs a key of role admin: those of a policy, of alerts and of
+// reports.
 func IsGoverned(subject, predicate string) bool {
 	if IsPolicy(subject, predicate) {
 		return true
@@ -36,6 +46,8 @@ func IsGoverned(subject, predicate string) bool {
 	switch predicate {
 	case AlertRule, AlertState, AlertTold:
 		return strings.HasPrefix(subject, AlertKind)
+	case ReportRule, ReportState, ReportEdition:
+		return strings.HasPrefix(subject, ReportKind)
 	}
 	return false
 }

@@ -146,6 +146,9 @@ func (d *differ) run() error {
 	q := n.subjects(d.r, n.query(from), n.query(d.r.at))
 	err = d.r.view.EachSubject(d.r.ctx, q, func(s *fact.SubjectFacts) (bool, error) {
 		d.scanned += s.Scanned
+		if !n.admit(s) {
+			return false, nil
+		}
 		return true, d.subject(s)
 	})
 	if err != nil {

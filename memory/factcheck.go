@@ -104,6 +104,9 @@ func (k *checker) run() error {
 	err := k.r.view.EachSubject(k.r.ctx, q, func(s *fact.SubjectFacts) (bool, error) {
 		k.subjects++
 		k.scanned += s.Scanned
+		if !n.admit(s) {
+			return false, nil
+		}
 		return true, k.subject(s)
 	})
 	if err != nil {

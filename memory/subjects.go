@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,29 @@ type Narrow struct {
 	// Limit ends a page after the subject that reaches it; 0 =
 	// fact.DefaultLimit.
 	Limit int
+
+	// omit leaves facts out; most bounds how many are looked at, and full tells that
+	// there were more. For looks of the server's own.
+	omit func(*fact.Fact) bool
+	most int
+	full bool
+	seen int
+}
+
+// admit takes out of a subject's facts what is to be left out, and tells whether the
+// subject is still to be looked at.
+func (n *Narrow) admit(s *fact.SubjectFacts) bool {
+	if n.omit == nil {
+		return true
+	}
+	if n.full = n.full || n.seen >= n.most; n.full {
+		return false
+	}
+	for i := range s.Lists {
+		s.Lists[i] = slices.DeleteFunc(s.Lists[i], func(f fact.Fact) bool { return n.omit(&f) })
+		n.seen += len(s.Lists[i])
+	}
+	return true
 }
 
 func (n *Narrow) size() int {

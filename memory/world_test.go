@@ -31,6 +31,8 @@ type world struct {
 	ids     map[string][]fact.ID
 	steps   int
 	forks   []string // the branches that each tenant has
+	lasting bool     // nothing is written that deletes itself
+	entries [][]byte // all that was applied
 }
 
 var worldTenants = []string{"ta", "ta", "tb"}
@@ -112,6 +114,7 @@ func (w *world) live(n int) {
 func (w *world) apply(data []byte) fsm.Applied {
 	w.Helper()
 	w.index++
+	w.entries = append(w.entries, data)
 	out, err := w.machine.Apply([]fsm.Committed{{Index: w.index, Term: 1, Data: data}})
 	if err != nil {
 		w.Fatal(err)
@@ -199,7 +202,7 @@ func (w *world) assert() fact.Assert {
 		a.ValidFrom = w.instant()
 		if w.oneIn(2) {
 			a.ValidUntil = a.ValidFrom + 1 + fact.Instant(w.rnd.IntN(100))
-			a.Transient = w.oneIn(4)
+			a.Transient = w.oneIn(4) && !w.lasting
 		}
 	}
 	return a

@@ -46,6 +46,7 @@ type node struct {
 	raft    *replication.Node
 	keeper  keeper
 	watcher *watch.Watcher // nil where nothing is watched
+	reports *watch.Reporter
 	guard   *outbound.Guard
 	poller  *connect.Poller // nil where nothing is polled
 	runner  *trigger.Runner // of triggers
@@ -105,6 +106,7 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	}
 	n.keeper.start(door)
 	n.runner = triggers.Start(triggerLook, func() bool { return n.raft.Leads() }, clock)
+	n.reports = watch.StartReports(watch.ReportOptions{Memory: door, Leads: n.raft.Leads, Now: clock, Every: reportLook, Logger: logger})
 	if secs := s.seconds("connector_poll_secs"); secs > 0 {
 		n.poller = config.Connect.StartPoller(secs, func() bool { return n.raft.Leads() })
 	}
@@ -264,6 +266,9 @@ func (n *node) close(limit time.Duration) error {
 	}
 	if n.runner != nil {
 		n.runner.Stop()
+	}
+	if n.reports != nil {
+		n.reports.Stop()
 	}
 	if n.poller != nil {
 		n.poller.Stop()

@@ -136,7 +136,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 		&cobra.Group{ID: "graph", Title: "Graph:"}, &cobra.Group{ID: "files", Title: "Files:"}, &cobra.Group{ID: "govern", Title: "Governance:"}, &cobra.Group{ID: "about", Title: "About:"})
 	for group, commands := range map[string][]*cobra.Command{
 		"server": {serveCommand(a), mcpCommand(a), configCommand(a), opsCommand(a), embeddingsCommand(a)},
-		"govern": {auditCommand(a), policyCommand(a), alertCommand(a), secretCommand(a), tenantCommand(a), purgeCommand(a), approvalsCommand(a)},
+		"govern": {auditCommand(a), policyCommand(a), alertCommand(a), reportCommand(a), secretCommand(a), tenantCommand(a), purgeCommand(a), approvalsCommand(a)},
 		"facts": {assertCommand(a), queryCommand(a), retractCommand(a), transactCommand(a), historyCommand(a), streamCommand(a), explainCommand(a), changesCommand(a),
 			factcheckCommand(a), consolidateCommand(a), pageCommand(a), contextCommand(a), branchCommand(a), sourceCommand(a), leaseCommand(a), connectorCommand(a), triggerCommand(a), askCommand(a), digestCommand(a)},
 		"graph": {searchCommand(a), walkCommand(a), pathCommand(a), graphCommand(a)},

@@ -163,7 +163,7 @@ func (r *reader) answers(o *Operation, m *Map, bad func(string, ...any)) {
 		a := Answer{Status: status, Type: "application/json", Headers: headers}
 		v := m.Get(key)
 		if spec, ok := v.(*Map); ok && spec.Has("content") {
-			a.Type, a.Description = spec.Text("content"), spec.Text("description")
+			a.Type, a.Also, a.Description = spec.Text("content"), spec.Text("also"), spec.Text("description")
 			if v = spec.Get("schema"); v == nil {
 				o.Answers = append(o.Answers, a)
 				continue

@@ -263,7 +263,11 @@ func (s *Spec) answer(o *Operation, a Answer, access Access) *Map {
 		if fmt.Sprint(o.Told.Get("status")) == strconv.Itoa(a.Status) {
 			media.Set("example", o.Told.Get("answer"))
 		}
-		m.Set("content", NewMap(a.Type, media))
+		content := NewMap(a.Type, media)
+		if a.Also != "" {
+			content.Set(a.Also, NewMap())
+		}
+		m.Set("content", content)
 	case a.Schema != nil:
 		m.Set("content", NewMap(a.Type, NewMap("schema", a.Schema)))
 	case a.Type != "none":

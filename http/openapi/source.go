@@ -46,6 +46,7 @@ type Answer struct {
 	Description string
 	Schema      *Map // nil: no body, or one that is no JSON
 	Type        string
+	Also        string // another type of content that it may have, or ""
 	Headers     []string
 }
 

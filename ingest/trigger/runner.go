@@ -195,7 +195,7 @@ func (s *Service) fire(ctx context.Context, c memory.Caller, t *Trigger, now fac
 	}
 	is := State{Slot: st.Slot, Outcome: Running}
 	if t.schedule != nil {
-		slot, due := t.Due(max(t.fact.RecordedAt, st.Slot), now)
+		slot, due := t.schedule.Due(max(t.fact.RecordedAt, st.Slot), now)
 		switch {
 		case due:
 			is.Slot = slot

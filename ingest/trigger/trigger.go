@@ -2,15 +2,12 @@ package trigger
 
 import (
 	"strconv"
-	"strings"
 	"time"
-	_ "time/tzdata" // every node knows the same zones
 
 	"abagraph/fact"
 	"abagraph/ingest/connect"
 	"abagraph/internal/jsonx"
-
-	"github.com/robfig/cron/v3"
+	"abagraph/internal/schedule"
 )
 
 // Bounds of the time between two looks for changes, in seconds.
@@ -18,9 +15,6 @@ const (
 	MinEverySecs = 5
 	MaxEverySecs = 86_400
 )
-
-// maxScheduleBytes bounds an expression.
-const maxScheduleBytes = 256
 
 // Trigger says when a connector is pulled.
 type Trigger struct {
@@ -35,9 +29,7 @@ type Trigger struct {
 	Every    time.Duration
 	Paused   bool
 
-	schedule cron.Schedule
-	byClock  bool // it comes at hours that it names
-	place    *time.Location
+	schedule *schedule.Schedule
 	fact     fact.Fact // that tells it
 }
 
@@ -51,8 +43,6 @@ func (t *Trigger) Kind() string {
 	}
 	return "change"
 }
-
-var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
 // Read reads a trigger as it is declared or kept. The fields that every body may carry
 // have been read by others.
@@ -88,68 +78,14 @@ func Read(v jsonx.Value) (*Trigger, error) {
 	case t.Schedule == "":
 		return t, nil
 	}
-	return t, t.compile()
-}
-
-// compile reads the schedule, and refuses one that cannot be.
-func (t *Trigger) compile() error {
-	if len(t.Schedule) > maxScheduleBytes {
-		return fact.Invalid("schedule", "is longer than "+strconv.Itoa(maxScheduleBytes)+" bytes")
-	}
-	if strings.Contains(strings.ToUpper(t.Schedule), "TZ=") {
-		return fact.Invalid("schedule", "names a zone: give it as timezone")
-	}
-	t.place = time.UTC
-	if t.Zone != "" {
-		zone, err := time.LoadLocation(t.Zone)
-		if err != nil || t.Zone == "Local" {
-			return fact.Invalid("timezone", "is not known: it must be a name such as Europe/Berlin")
-		}
-		t.place = zone
-	}
 	var err error
-	if t.schedule, err = parser.Parse(t.Schedule); err != nil {
-		return fact.Invalid("schedule", "is no cron expression of five fields (minute, hour, day, month, weekday) and none such as @hourly or @every 15m: "+err.Error())
-	}
-	t.byClock = byTheClock(t.Schedule)
-	if every, ok := t.schedule.(cron.ConstantDelaySchedule); ok && every.Delay < MinEverySecs*time.Second {
-		return fact.Invalid("schedule", "comes more often than each "+strconv.Itoa(MinEverySecs)+" seconds")
-	}
-	if next := t.schedule.Next(time.Unix(0, 0).In(t.place)); next.IsZero() {
-		return fact.Invalid("schedule", "never comes")
-	}
-	return nil
+	t.schedule, err = schedule.Parse(t.Schedule, t.Zone)
+	return t, err
 }
 
 // Next returns the first time of the schedule after a time; NoInstant for a trigger
 // without one.
-func (t *Trigger) Next(after fact.Instant) fact.Instant {
-	if t.schedule == nil {
-		return fact.NoInstant
-	}
-	next := t.next(after.Time().In(t.place))
-	if next.IsZero() {
-		return fact.NoInstant
-	}
-	return fact.Instant(next.UnixMilli())
-}
-
-// Due returns the last time of the schedule after one time and up to another, and
-// whether there is any: what was missed in between is one run.
-func (t *Trigger) Due(after, now fact.Instant) (fact.Instant, bool) {
-	last, found := fact.NoInstant, false
-	for range maxMissed {
-		next := t.Next(after)
-		if !next.Given() || next > now {
-			return last, found
-		}
-		last, after, found = next, next, true
-	}
-	return now, true // so many were missed that it is now, whatever the last one was
-}
-
-// maxMissed bounds how many missed times are gone through.
-const maxMissed = 10_000
+func (t *Trigger) Next(after fact.Instant) fact.Instant { return t.schedule.Next(after) }
 
 // Append writes a trigger as it is kept, without the closing brace: Read reads it
 // again.

@@ -1,4 +1,4 @@
-package trigger
+package schedule
 
 import (
 	"strings"
@@ -11,13 +11,13 @@ import (
 // every day or week does. Where clocks are set forward or back, such a time comes once:
 // one that is skipped when the clock has jumped over it, one that comes twice the first
 // time. What comes every hour, or every so many minutes, goes on at its pace.
-func byTheClock(schedule string) bool {
-	fields := strings.Fields(schedule)
+func byTheClock(expression string) bool {
+	fields := strings.Fields(expression)
 	switch {
 	case len(fields) == 5:
 		return !strings.ContainsAny(fields[1], "*?/")
 	case len(fields) == 1:
-		return !strings.EqualFold(schedule, "@hourly")
+		return !strings.EqualFold(expression, "@hourly")
 	}
 	return false // @every
 }
@@ -26,10 +26,10 @@ func byTheClock(schedule string) bool {
 const maxSame = 24 * 60
 
 // next returns the first time of the schedule after another; zero = there is none.
-func (t *Trigger) next(after time.Time) time.Time {
-	spec, ok := t.schedule.(*cron.SpecSchedule)
-	if !ok || !t.byClock {
-		return t.schedule.Next(after)
+func (s *Schedule) next(after time.Time) time.Time {
+	spec, ok := s.times.(*cron.SpecSchedule)
+	if !ok || !s.byClock {
+		return s.times.Next(after)
 	}
 	// The schedule is read by a clock that is never set, and what it shows is looked up
 	// on the one of the place.
@@ -42,11 +42,11 @@ func (t *Trigger) next(after time.Time) time.Time {
 		if shown = plain.Next(shown); shown.IsZero() {
 			return time.Time{}
 		}
-		if at := instantOf(shown, t.place); at.After(after) {
+		if at := instantOf(shown, s.place); at.After(after) {
 			return at
 		}
 	}
-	return t.schedule.Next(after)
+	return s.times.Next(after)
 }
 
 // jump is as much as a clock is ever set forward for the season.
