@@ -21,12 +21,18 @@ func (s *Server) around(rt *route) echo.HandlerFunc {
 	return func(ec echo.Context) error {
 		c := s.acquire(ec, rt)
 		start := time.Now()
+		if s.config.Tracer != nil {
+			c.follow(s.config.Tracer)
+		}
 		finished := false
 		defer func() {
 			if !finished {
 				c.recovered(recover())
 			}
 			rt.measure.observe(c.status, time.Since(start))
+			if c.span.Kept() {
+				c.followed()
+			}
 			s.release(c)
 		}()
 		if err := c.run(); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
+	"abagraph/internal/span"
 	"abagraph/memory"
 
 	"github.com/labstack/echo/v4"
@@ -24,6 +25,7 @@ type call struct {
 	query  query
 	input  memory.Input
 	trace  *memory.Trace // nil without explain
+	span   span.Span     // kept nowhere unless requests are traced
 	buf    []byte
 	body   []byte
 	status int // 0 until the header is written

@@ -17,6 +17,7 @@ import (
 	"abagraph/ingest/trigger"
 	"abagraph/internal/events"
 	"abagraph/internal/signup"
+	"abagraph/internal/span"
 	"abagraph/memory"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,6 +58,8 @@ type Config struct {
 	Triggers *trigger.Service
 	// Logger takes the events, whose names are the records' messages.
 	Logger *slog.Logger
+	// Tracer keeps what requests do in parts; nil = nobody does.
+	Tracer span.Tracer
 	// Window is what /api/observability shows; nil shows an empty one.
 	Window *events.Window
 	// Registry takes the server's metrics and is served at /metrics; nil means

@@ -60,6 +60,11 @@ func (c *call) fail(err error) {
 		e = &fact.Error{Code: fact.Io, Message: "internal error"}
 	}
 	status := statusOf(e.Code)
+	if status >= http.StatusInternalServerError {
+		c.span.Fail(string(e.Code))
+	} else {
+		c.span.Text("abagraph.code", string(e.Code))
+	}
 	if status == http.StatusInternalServerError {
 		c.server.config.Logger.Error("abagraph.server.error", "path", c.route.template, "code", string(e.Code), "error", err.Error())
 	}

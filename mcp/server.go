@@ -12,6 +12,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"abagraph/ingest"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -132,6 +133,8 @@ func (s *Server) guarded(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 		if memory.HandoffOf(ctx) == nil {
 			return nil, memory.Denied()
 		}
+		ctx, part := span.Start(ctx, "mcp "+method, span.Internal)
+		defer part.End()
 		result, err = next(ctx, method, r)
 		if list, ok := result.(*mcpsdk.ListToolsResult); ok && err == nil {
 			return s.shown(ctx, list), nil

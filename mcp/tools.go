@@ -8,6 +8,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"abagraph/fact"
+	"abagraph/internal/span"
 )
 
 // tool is one tool: what clients are told of it, and what it does.
@@ -52,6 +53,8 @@ func (s *Server) addTools() error {
 
 func (s *Server) handler(t *tool) mcpsdk.ToolHandler {
 	return func(ctx context.Context, r *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
+		ctx, part := span.Start(ctx, "tool "+t.name, span.Internal)
+		defer part.End()
 		b, err := s.run(ctx, t, r, r.Params.Arguments)
 		if err != nil {
 			return s.failed(t.name, err), nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"abagraph/fact"
+	"abagraph/internal/span"
 )
 
 // FactsQuery selects facts. Make its Read with NewRead; names are as Name
@@ -32,6 +33,8 @@ func CheckLimit(n int64) (int, error) {
 
 // Facts lists facts in the fixed order of C-25.
 func (s *Service) Facts(ctx context.Context, c Caller, q *FactsQuery, trace *Trace) (*fact.Page, Meta, error) {
+	ctx, part := span.Start(ctx, "memory.read", span.Internal)
+	defer part.End()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	var needs uint64

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/span"
 )
 
 // Read says what state a read answers from (C-20 to C-22, C-26). Make it with
@@ -68,10 +69,12 @@ type reading struct {
 	// readers share; sight is what that leaves, nil for everything.
 	raw   View
 	sight *fact.Sight
+	part  span.Span // kept nowhere unless the request is traced
 }
 
 func (r *reading) close() {
 	r.view.Close()
+	r.part.End()
 	if r.cancel != nil {
 		r.cancel()
 	}
@@ -89,19 +92,22 @@ const wholeTime = 90 * time.Second
 // beginFor is begin for a read that may take longer than others. The waiting for its
 // basis may not.
 func (s *Service) beginFor(ctx context.Context, limit time.Duration, c Caller, r Read, needs uint64, trace *Trace) (*reading, error) {
+	ctx, part := span.Start(ctx, "memory.read", span.Internal)
 	waiting, enough := context.WithTimeout(ctx, s.timeout)
 	defer enough()
 	basis, err := s.await(waiting, r, needs, trace)
 	if err != nil {
+		part.End()
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	read, err := s.open(ctx, c, r, basis, trace)
 	if err != nil {
+		part.End()
 		cancel()
 		return nil, err
 	}
-	read.cancel = cancel
+	read.cancel, read.part = cancel, part
 	return read, nil
 }
 
@@ -118,7 +124,9 @@ func (s *Service) await(ctx context.Context, r Read, needs uint64, trace *Trace)
 	if level == fact.Stale && needs > s.engine.Position().Tx {
 		level = fact.Linearizable
 	}
-	basis, err := s.engine.Basis(ctx, level, r.MinTx)
+	within, part := span.Start(ctx, "read.basis", span.Internal)
+	basis, err := s.engine.Basis(within, level, r.MinTx)
+	part.End()
 	if err != nil {
 		return fact.Basis{}, waitError(err, r.MinTx)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"abagraph/fact"
+	"abagraph/internal/span"
 	"abagraph/memory/mask"
 )
 
@@ -130,6 +131,8 @@ func (o *WriteOptions) blamed(err error) error {
 
 // propose sends a request through the log.
 func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact.Request, trace *Trace) (*fact.Result, error) {
+	ctx, part := span.Start(ctx, "memory.write", span.Internal)
+	defer part.End()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if err := s.confirm(ctx, c); err != nil {
@@ -175,6 +178,7 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 		return nil, unknownOutcome(err)
 	}
 	result.Masked = masked
+	part.Int("abagraph.tx", int64(result.Tx))
 	trace.Step("commit", "")
 	if err := s.narrowed(ctx, c, r, result, trace); err != nil {
 		return nil, err

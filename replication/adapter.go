@@ -70,7 +70,9 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 			entries = append(entries, fsm.Committed{Index: l.Index, Term: l.Term, Data: l.Data})
 		}
 	}
-	results, err := a.apply(entries)
+	start := time.Now()
+	results, err := a.apply(entries, start)
+	end := time.Now()
 	a.saw(logs[len(logs)-1].Index) // before anyone hears of it
 	next := 0
 	for i, l := range logs {
@@ -81,7 +83,7 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 			out[i] = applied{err: err}
 		default:
 			out[i] = applied{Applied: results[next]}
-			a.node.proposer.applied(l.Data, &results[next])
+			a.node.proposer.applied(l.Data, &results[next], start, end)
 			next++
 		}
 	}
@@ -93,11 +95,10 @@ func (a *adapter) saw(index uint64) {
 	a.node.backlog.applied(index)
 }
 
-func (a *adapter) apply(entries []fsm.Committed) ([]fsm.Applied, error) {
+func (a *adapter) apply(entries []fsm.Committed, start time.Time) ([]fsm.Applied, error) {
 	if len(entries) == 0 || a.stopped != nil {
 		return nil, a.stopped
 	}
-	start := time.Now()
 	results, err := a.machine.Apply(entries)
 	if err == nil && len(results) != len(entries) {
 		err = fmt.Errorf("the state machine gave %d answers to %d entries", len(results), len(entries))

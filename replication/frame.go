@@ -24,6 +24,7 @@ const (
 	methodStatus                      // → peerStatus
 	methodChange                      // changeRequest → nothing
 	methodRole                        // roleRequest → nothing
+	methodTraced                      // a place in a trace, and then as methodPropose
 )
 
 // verdict is how a call went.

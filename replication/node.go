@@ -39,7 +39,8 @@ type Node struct {
 	disk       diskUse
 	room       room
 	backlog    *backlog
-	backing    chan struct{} // held while a backup is under way
+	untraced   atomic.Pointer[string] // the leader's address that takes no traced writes
+	backing    chan struct{}          // held while a backup is under way
 
 	seenMu  sync.Mutex
 	seen    map[string]peerStatus

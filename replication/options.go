@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/span"
 	rlog "abagraph/log"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,6 +46,10 @@ type Options struct {
 	// wherever an address is not loopback.
 	Secret string
 	TLS    *TLSFiles
+
+	// Tracer keeps what other nodes ask of this one, where they trace it; nil = nobody
+	// does.
+	Tracer span.Tracer
 
 	Logger     *slog.Logger          // nil discards
 	Registerer prometheus.Registerer // nil = no metrics

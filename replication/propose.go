@@ -94,7 +94,7 @@ func (n *Node) proposeOnce(ctx context.Context, data []byte) (*fact.Result, erro
 	if !ok {
 		return nil, errNotLeader
 	}
-	v, payload, err := n.calls.call(ctx, address, streamWrites, methodPropose, data)
+	v, payload, err := n.forward(ctx, address, data)
 	switch {
 	case errors.Is(err, errUnsent):
 		return nil, fmt.Errorf("%w: %w", errNotLeader, err)

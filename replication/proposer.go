@@ -9,6 +9,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/fsm"
+	"abagraph/internal/span"
 	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
@@ -42,6 +43,10 @@ type flight struct {
 	writes   []*proposal
 	answered atomic.Bool
 	applied  chan struct{} // closed once the state machine has answered
+
+	// When it was proposed, and from when to when it was applied: read by its writes
+	// once they have their outcome.
+	proposed, from, to time.Time
 }
 
 // answer gives every write its outcome, once.
@@ -51,21 +56,22 @@ func (f *flight) answer(results []*fact.Result, err error) bool {
 	}
 	for i, q := range f.writes {
 		if err != nil {
-			q.done <- outcome{err: err}
+			q.done <- outcome{err: err, flight: f}
 			continue
 		}
-		q.done <- outcome{result: results[i]}
+		q.done <- outcome{result: results[i], flight: f}
 	}
 	return true
 }
 
 // applied answers the writes of the entry in flight, if that is what was applied:
 // Raft hands over the very bytes that this leader has proposed.
-func (p *proposer) applied(data []byte, done *fsm.Applied) {
+func (p *proposer) applied(data []byte, done *fsm.Applied, from, to time.Time) {
 	f := p.flight.Load()
 	if f == nil || len(data) == 0 || len(data) != len(f.data) || &data[0] != &f.data[0] || len(done.Results) != len(f.writes) {
 		return
 	}
+	f.from, f.to = from, to
 	if f.answer(done.Results, nil) {
 		close(f.applied)
 	}
@@ -83,6 +89,7 @@ type proposal struct {
 type outcome struct {
 	result *fact.Result
 	err    error // errNotLeader, errUnknown or a *fact.Error
+	flight *flight
 }
 
 func newProposer(n *Node) *proposer {
@@ -105,13 +112,18 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 		return nil, err
 	}
 	q := &proposal{data: data, done: make(chan outcome, 1)}
+	part := span.Of(ctx)
+	var came time.Time
+	if part.Kept() {
+		came = time.Now()
+	}
 	if !p.queue.push(entry.TenantOf(data), q) {
 		p.node.metrics.refused.Inc()
 		return nil, errQueueFull()
 	}
 	select {
 	case o := <-q.done:
-		return o.result, o.err
+		return o.told(part, came)
 	case <-ctx.Done():
 	case <-p.node.stopped:
 	}
@@ -121,17 +133,29 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 	// It is in an entry. A node that stops still waits for what is in flight.
 	select {
 	case o := <-q.done:
-		return o.result, o.err
+		return o.told(part, came)
 	case <-ctx.Done():
 		return nil, errUnknown
 	case <-p.node.raftDone:
 	}
 	select {
 	case o := <-q.done: // it came at the same time
-		return o.result, o.err
+		return o.told(part, came)
 	default:
 		return nil, errUnknown
 	}
+}
+
+// told is the outcome, after its times were kept for whoever traces the write: how
+// long it waited for the writes in front of it, how long the log and the state machine
+// took, and with how many others it was one entry.
+func (o outcome) told(part span.Span, came time.Time) (*fact.Result, error) {
+	if f := o.flight; part.Kept() && f != nil {
+		part.Past("log.wait", came, f.proposed, "", 0)
+		part.Past("log.commit", f.proposed, time.Now(), "abagraph.group_size", int64(len(f.writes)))
+		part.Past("store.apply", f.from, f.to, "", 0)
+	}
+	return o.result, o.err
 }
 
 func errQueueFull() error {
@@ -217,7 +241,7 @@ func (p *proposer) propose(group []*proposal) {
 	p.node.metrics.groupSize.Observe(float64(len(group)))
 	start := time.Now()
 	data := entry.EncodeBatch(entry.Batch{ProposedAt: p.node.stamp(), Requests: requests})
-	f := &flight{data: data, writes: group, applied: make(chan struct{})}
+	f := &flight{data: data, writes: group, applied: make(chan struct{}), proposed: start}
 	p.flight.Store(f)
 	future := p.node.raft.Apply(data, p.node.enqueueLimit())
 	err := p.node.settledOr(future, f.applied)

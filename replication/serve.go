@@ -105,6 +105,8 @@ func (s *callServer) dispatch(ctx context.Context, m method, payload []byte) ([]
 	switch m {
 	case methodPropose:
 		return n.servePropose(ctx, payload)
+	case methodTraced:
+		return n.serveTraced(ctx, payload)
 	case methodReadIndex:
 		return n.serveReadIndex(ctx)
 	case methodConfirm:
@@ -120,8 +122,11 @@ func (s *callServer) dispatch(ctx context.Context, m method, payload []byte) ([]
 	case methodRole:
 		return n.serveRole(payload)
 	}
-	return nil, fact.Errorf(fact.SchemaInvalid, "peers of this version know no call %d", m)
+	return nil, fact.Errorf(fact.SchemaInvalid, noCall+"%d", m)
 }
+
+// noCall begins the refusal of a call that this version does not know.
+const noCall = "peers of this version know no call "
 
 // encodeFailure writes an error for a peer: its code, a zero byte, its message.
 func encodeFailure(err error) []byte {

@@ -26,6 +26,7 @@ import (
 	"abagraph/ingest/trigger"
 	"abagraph/internal/events"
 	"abagraph/internal/models"
+	"abagraph/internal/otlp"
 	"abagraph/internal/outbound"
 	"abagraph/internal/watch"
 	rlog "abagraph/log"
@@ -47,6 +48,7 @@ type node struct {
 	keeper  keeper
 	watcher *watch.Watcher // nil where nothing is watched
 	reports *watch.Reporter
+	tracer  *otlp.Tracer // nil where nothing is traced
 	guard   *outbound.Guard
 	poller  *connect.Poller // nil where nothing is polled
 	runner  *trigger.Runner // of triggers
@@ -89,6 +91,9 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 		return nil, err
 	}
 	config.Triggers = triggers
+	if config.Tracer, err = n.openTracer(s, logger, registry); err != nil {
+		return nil, err
+	}
 	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}
@@ -203,6 +208,9 @@ func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.R
 	if cert, key, ca := s.get("peer_tls_cert"), s.get("peer_tls_key"), s.get("peer_tls_ca"); cert != "" || key != "" || ca != "" {
 		options.TLS = &replication.TLSFiles{Cert: cert, Key: key, CA: ca}
 	}
+	if n.tracer != nil {
+		options.Tracer = n.tracer
+	}
 	n.raft, err = replication.Open(options)
 	return err
 }
@@ -288,6 +296,9 @@ func (n *node) close(limit time.Duration) error {
 	}
 	if n.raft != nil {
 		errs = append(errs, n.raft.Close())
+	}
+	if n.tracer != nil {
+		n.tracer.Close()
 	}
 	if n.machine != nil {
 		errs = append(errs, n.machine.Close())

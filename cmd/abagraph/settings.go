@@ -76,6 +76,7 @@ func serverSettings() []setting {
 		{name: "pii_key", secret: true, help: "secret that the hashes of personal data are keyed with; the same on every node"},
 		{name: "pii_regions", check: areRegions, help: "comma list of countries whose telephone numbers are looked for with spaces alone"},
 		{name: "signup", preset: "on", check: isOneOf("on", "off"), help: "whether anyone may ask for a key (POST /api/signup): on or off"},
+		{name: "otlp_endpoint", also: "OTEL_EXPORTER_OTLP_ENDPOINT", check: isCollector, help: "address of a collector that is sent traces by OTLP over HTTP, such as http://127.0.0.1:4318; none = nothing is traced"},
 		{name: "log_level", preset: "info", check: isOneOf("debug", "info", "warn", "error"), help: "least level of the process log: debug, info, warn or error"},
 		{name: "shutdown_secs", preset: "10", check: isCount(1, 600), help: "seconds that a shutdown may take"},
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"abagraph/internal/span"
 )
 
 // DefaultHops is how many redirects a call follows unless it says otherwise.
@@ -104,10 +106,16 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	// A span tells that a call was made, and never to whom; nothing of the trace goes
+	// out with it.
+	_, part := span.Start(r.Context(), "outbound "+r.Method, span.Client)
+	defer part.End()
 	response, err := b.guard.transport.RoundTrip(r)
 	if err != nil {
+		part.Fail("unanswered")
 		return nil, err
 	}
+	part.Int("http.response.status_code", int64(response.StatusCode))
 	response.Body = &bodyReader{ReadCloser: response.Body, left: b.bytes, limit: b.bytes}
 	return response, nil
 }
