@@ -20,7 +20,7 @@ import (
 // faulty is a store that fails in one way, as often as it is told.
 type faulty struct {
 	store http.Handler
-	fault func(w http.ResponseWriter, r *http.Request)
+	fault atomic.Pointer[http.HandlerFunc] // a request of the case before may still hang
 	left  atomic.Int32
 	done  chan struct{}
 }
@@ -28,7 +28,7 @@ type faulty struct {
 func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := r.Method == http.MethodPut || r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, ".backup")
 	if body && f.left.Add(-1) >= 0 {
-		f.fault(w, r)
+		(*f.fault.Load())(w, r)
 		return
 	}
 	f.store.ServeHTTP(w, r)
@@ -102,8 +102,9 @@ func TestStoreInTrouble(t *testing.T) {
 		{"fetches, half comes, then a cut, once", 1, f.half(false), ""},
 		{"fetches, half comes, for good", always, f.half(false), "unexpected EOF"},
 	} {
-		f.fault = c.fault
 		f.left.Store(0)
+		fault := http.HandlerFunc(c.fault)
+		f.fault.Store(&fault)
 		var err error
 		if strings.HasPrefix(c.what, "sends") {
 			if err := bucket.Remove(t.Context(), name); err != nil {
