@@ -185,6 +185,7 @@ func (a *adapter) restore(from io.Reader) error {
 	}
 	a.saw(a.machine.Position().Index)
 	if newest, ok := a.snaps.newest(); ok && newest.Applied == 0 {
+		a.node.guarded.installed.Store(newest.Raft.Index)
 		return a.snaps.restored(newest.Raft.ID, a.machine.Position().Index)
 	}
 	return nil

@@ -23,6 +23,9 @@ type guardedLog struct {
 	backlog *backlog
 	await   func() // until there is room for more that has to be applied
 	leads   func() bool
+	// installed is the index of a snapshot that was just restored, until Raft has
+	// removed what lay in front of it.
+	installed atomic.Uint64
 }
 
 // errTight is told to the leader of a follower whose disk is nearly full: it sends the
@@ -63,6 +66,7 @@ func (g *guardedLog) StoreLogs(logs []*raft.Log) error {
 	if g.running.Load() && !g.leads() {
 		g.await()
 	}
+	g.installed.Store(0)
 	err := g.Store.StoreLogs(logs)
 	switch {
 	case err == nil:
@@ -80,6 +84,15 @@ func (g *guardedLog) DeleteRange(lo, hi uint64) error {
 	last, err := g.LastIndex()
 	if err != nil {
 		return err
+	}
+	if after := g.installed.Swap(0); after != 0 && hi >= last {
+		// Raft clears the whole log of what was before an install, and takes the end of
+		// it for there still. The same snapshot can come twice, by the replication of a
+		// member that was removed and that of its successor: what follows it stays, and
+		// is applied again.
+		if hi = min(hi, after); hi < lo {
+			return nil
+		}
 	}
 	fromEnd := hi >= last
 	if first, err := g.FirstIndex(); err == nil && fromEnd && lo > first && g.tight() {

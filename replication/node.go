@@ -21,6 +21,7 @@ type Node struct {
 	logger  *slog.Logger
 	machine StateMachine
 	store   *rlog.Store
+	guarded *guardedLog // the log as Raft has it
 	snaps   *snapshots
 	adapter *adapter
 	port    *port    // nil = the node is alone
