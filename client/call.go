@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Call is one request, for what the methods of Client do not cover and for
@@ -167,7 +168,8 @@ func readBounded(r io.Reader, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// into sends a call and decodes its answer; *Pending is the error of one that waits
+// into sends a call and decodes its answer, in one pass: the standard library checks a
+// text first and then reads it, again for every fact in it; *Pending is the error of one that waits
 // for somebody else.
 func (c *Client) into(ctx context.Context, call Call, to any) (Meta, error) {
 	answer, err := c.Do(ctx, call)
@@ -177,7 +179,7 @@ func (c *Client) into(ctx context.Context, call Call, to any) (Meta, error) {
 	if pending := PendingIn(answer); pending != nil {
 		return answer.Meta, pending
 	}
-	if err := json.Unmarshal(answer.Body, to); err != nil {
+	if err := jsonv2.Unmarshal(answer.Body, to); err != nil {
 		return Meta{}, fmt.Errorf("read the answer to %s %s: %w", call.Method, call.Path, err)
 	}
 	return answer.Meta, nil

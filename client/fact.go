@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"abagraph/fact"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Fact is a fact as an answer carries it. Times are Unix milliseconds.
@@ -53,7 +55,7 @@ type wireFact struct {
 // UnmarshalJSON reads a fact; fields it does not know are kept in Raw only.
 func (f *Fact) UnmarshalJSON(raw []byte) error {
 	var w wireFact
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := jsonv2.Unmarshal(raw, &w); err != nil {
 		return fmt.Errorf("read a fact: %w", err)
 	}
 	object, err := DecodeObject(w.Object)

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"abagraph/fact"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // DecodeObject reads an object from JSON (C-3). A number keeps its text.
@@ -17,11 +19,11 @@ func DecodeObject(raw json.RawMessage) (fact.Object, error) {
 	switch raw[0] {
 	case '"':
 		var text string
-		err := json.Unmarshal(raw, &text)
+		err := jsonv2.Unmarshal(raw, &text)
 		return fact.TextObject(text), err
 	case 't', 'f':
 		var b bool
-		err := json.Unmarshal(raw, &b)
+		err := jsonv2.Unmarshal(raw, &b)
 		return fact.BoolObject(b), err
 	case 'n':
 		return fact.Object{}, nil

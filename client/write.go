@@ -8,6 +8,8 @@ import (
 	"net/url"
 
 	"abagraph/fact"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Assert is one statement to write. Times are text in any spelling of C-1, ""
@@ -36,7 +38,7 @@ type wireAssert struct {
 	Source          *string         `json:"source,omitempty"`
 	Properties      json.RawMessage `json:"properties,omitempty"`
 	Policy          string          `json:"policy,omitempty"`
-	Transient       bool            `json:"transient,omitempty"`
+	Transient       bool            `json:"transient,omitzero"`
 	DeclaredKnownAt string          `json:"declared_known_at,omitempty"`
 }
 
@@ -46,7 +48,7 @@ func (a Assert) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marshal(wireAssert{
+	return jsonv2.Marshal(wireAssert{
 		Subject: a.Subject, Predicate: a.Predicate, Object: object, ValidFrom: a.ValidFrom, ValidUntil: a.ValidUntil,
 		Confidence: a.Confidence, Source: a.Source, Properties: a.Properties, Policy: a.Policy, Transient: a.Transient,
 		DeclaredKnownAt: a.DeclaredKnownAt,
@@ -149,7 +151,7 @@ type Asserted struct {
 
 // Assert writes one fact: POST /api/facts.
 func (c *Client) Assert(ctx context.Context, a Assert, w Write) (*Asserted, error) {
-	body, err := json.Marshal(a)
+	body, err := jsonv2.Marshal(a)
 	if err != nil {
 		return nil, fmt.Errorf("write the assert: %w", err)
 	}
@@ -209,7 +211,7 @@ type Transacted struct {
 
 // Transact writes a batch: POST /api/transact.
 func (c *Client) Transact(ctx context.Context, t *Transact, w Write) (*Transacted, error) {
-	body, err := json.Marshal(t)
+	body, err := jsonv2.Marshal(t)
 	if err != nil {
 		return nil, fmt.Errorf("write the batch: %w", err)
 	}
@@ -223,8 +225,8 @@ func (c *Client) Transact(ctx context.Context, t *Transact, w Write) (*Transacte
 }
 
 func decodeBoth(raw []byte, first, second any) error {
-	if err := json.Unmarshal(raw, first); err != nil {
+	if err := jsonv2.Unmarshal(raw, first); err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, second)
+	return jsonv2.Unmarshal(raw, second)
 }
