@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"abagraph/memory/vector"
 )
 
 // measure lists the candidates and tells the cosine of each. It works out what
@@ -77,13 +79,7 @@ func (s *denseSearch) compare(ctx context.Context) error {
 	s.query = t.NewQuery(s.want.Vector)
 	s.guessed = !s.want.Exact && len(c.ords) > s.x.closely.exact && t.HasSigns()
 	c.cosines = slices.Grow(c.cosines, len(c.ords))[:len(c.ords)]
-	share := max(leastShare, (len(c.ords)+maxWorkers-1)/maxWorkers)
-	var others sync.WaitGroup
-	for from := share; from < len(c.ords); from += share {
-		others.Go(func() { s.compareSome(ctx, from, min(len(c.ords), from+share)) })
-	}
-	s.compareSome(ctx, 0, min(len(c.ords), share))
-	others.Wait()
+	shared(len(c.ords), leastShare, func(from, to int) { s.compareSome(ctx, from, to) })
 	for _, cosine := range c.cosines {
 		if cosine != cosine {
 			s.missing++
@@ -94,7 +90,7 @@ func (s *denseSearch) compare(ctx context.Context) error {
 
 // atOnce is how many candidates are compared in one go: the processor fetches them
 // side by side.
-const atOnce = 16
+const atOnce = vector.GuessAtOnce
 
 // compareSome compares a part of the candidates, until the context ends.
 func (s *denseSearch) compareSome(ctx context.Context, from, to int) {
@@ -119,13 +115,14 @@ func (s *denseSearch) compareFew(ords []uint32, cosines []float64) {
 			t.Ahead(uint32(rows[i]))
 		}
 	}
+	if s.guessed {
+		t.Guesses(s.query, rows[:len(ords)], cosines)
+	}
 	for i := range ords {
 		switch row := rows[i]; {
 		case row == noRow:
 			cosines[i] = math.NaN()
-		case s.guessed:
-			cosines[i] = t.Guess(s.query, uint32(row))
-		default:
+		case !s.guessed:
 			cosines[i], _ = t.Near(s.query, uint32(row))
 		}
 	}
@@ -150,4 +147,16 @@ func (s *denseSearch) standardiseCosines() {
 	if spread := math.Sqrt(max(0, squares/n-float64(s.mean*s.mean))); spread > leastSpread {
 		s.scale = 1 / spread
 	}
+}
+
+// shared has the numbers up to n worked off in parts, of so many at least, among a few
+// goroutines that end with it.
+func shared(n, least int, some func(from, to int)) {
+	share := max(least, (n+maxWorkers-1)/maxWorkers)
+	var others sync.WaitGroup
+	for from := share; from < n; from += share {
+		others.Go(func() { some(from, min(n, from+share)) })
+	}
+	some(0, min(n, share))
+	others.Wait()
 }

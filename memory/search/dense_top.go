@@ -40,9 +40,11 @@ const (
 	// lookUp is how many documents are looked at between two looks at the context.
 	lookUp = 4_096
 	// maxWorkers share the comparing, where each has at least leastShare to do.
-	maxWorkers  = 4
-	leastShare  = 4_096
-	leastSpread = 1e-9
+	maxWorkers = 4
+	leastShare = 4_096
+	// leastClosely is leastShare where each lies elsewhere in memory.
+	leastClosely = 1_024
+	leastSpread  = 1e-9
 	// rounding is more than what sums of parts lose.
 	rounding = 1e-9
 )

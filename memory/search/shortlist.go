@@ -13,9 +13,7 @@ const sampled = 4_096
 func (s *denseSearch) shortlist(top int) {
 	c := s.columns
 	if s.guessed {
-		for _, one := range bestOf(len(c.ords), s.shortlisted(top), func(i int) float64 { return c.others[i] + s.part(c.cosines[i]) }) {
-			s.final = append(s.final, s.candidate(int(one.ord)))
-		}
+		s.lookClosely(bestOf(len(c.ords), s.shortlisted(top), func(i int) float64 { return c.others[i] + s.part(c.cosines[i]) }))
 		return
 	}
 	// No score is further from its true one than the widest bounds say: most
@@ -39,6 +37,23 @@ func (s *denseSearch) shortlist(top int) {
 			s.final = append(s.final, one)
 		}
 	}
+}
+
+// lookClosely takes guessed candidates with bounds. They lie far apart, so that the
+// processor is told ahead which it will be asked for.
+func (s *denseSearch) lookClosely(list []scored) {
+	t := s.x.dense.table
+	s.final = make([]candidate, len(list))
+	shared(len(list), leastClosely, func(from, to int) {
+		for i := from; i < to; i++ {
+			if next := i + atOnce; next < to {
+				if row := s.row(s.columns.ords[list[next].ord]); row != noRow {
+					t.Ahead(uint32(row))
+				}
+			}
+			s.final[i] = s.candidate(int(list[i].ord))
+		}
+	})
 }
 
 // shortlisted is how many guessed candidates are looked at closely.

@@ -36,3 +36,23 @@ func (t *Table) Ahead(at uint32) {
 	prefetch(unsafe.Pointer(&t.rows[at]), 1)
 	prefetch(unsafe.Pointer(&t.codes[int(at)*t.dim]), t.dim)
 }
+
+// tally tallies the rows that are none below 0; of lists the planes of a query.
+func (t *Table) tally(of []uint64, rows []int32, to []tally) {
+	if len(rows) == 0 || !cpu.X86.HasPOPCNT {
+		t.tallyPlain(of, rows, to)
+		return
+	}
+	for _, at := range rows {
+		if at >= 0 {
+			_ = t.rows[at] // what the assembly reads is there
+		}
+	}
+	of, to = of[:planes*t.words], to[:len(rows)]
+	tallyPOPCNT(unsafe.SliceData(t.signs), t.words, &of[0], &rows[0], &to[0], len(rows))
+}
+
+// tallyPOPCNT tallies n rows of so many words, both being at least 1.
+//
+//go:noescape
+func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)

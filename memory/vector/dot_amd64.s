@@ -43,3 +43,58 @@ line:
 	SUBQ       $64, CX
 	JG         line
 	RET
+
+// func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
+TEXT ·tallyPOPCNT(SB), NOSPLIT, $0-48
+	MOVQ signs+0(FP), R13
+	MOVQ words+8(FP), R12
+	MOVQ of+16(FP), R15
+	MOVQ rows+24(FP), SI
+	MOVQ to+32(FP), DI
+	MOVQ n+40(FP), CX
+	SHLQ $3, R12
+
+row:
+	MOVLQSX (SI), AX
+	TESTQ   AX, AX
+	JS      none
+	IMULQ   R12, AX
+	LEAQ    (R13)(AX*1), R8  // the words of the row
+	LEAQ    (R8)(R12*1), R9  // their end
+	MOVQ    R15, R10
+	XORQ    AX, AX
+	XORQ    BX, BX
+
+word:
+	POPCNTQ (R8), DX
+	ADDQ    DX, AX
+	MOVQ    (R8), R11
+	ANDQ    24(R10), R11
+	POPCNTQ R11, R11
+	MOVQ    (R8), DX
+	ANDQ    16(R10), DX
+	POPCNTQ DX, DX
+	LEAQ    (DX)(R11*2), R11
+	MOVQ    (R8), DX
+	ANDQ    8(R10), DX
+	POPCNTQ DX, DX
+	LEAQ    (DX)(R11*2), R11
+	MOVQ    (R8), DX
+	ANDQ    (R10), DX
+	POPCNTQ DX, DX
+	LEAQ    (DX)(R11*2), R11
+	ADDQ    R11, BX
+	ADDQ    $8, R8
+	ADDQ    $32, R10
+	CMPQ    R8, R9
+	JNE     word
+
+	MOVQ AX, (DI)
+	MOVQ BX, 8(DI)
+
+none:
+	ADDQ $4, SI
+	ADDQ $16, DI
+	DECQ CX
+	JNZ  row
+	RET

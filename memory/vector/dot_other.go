@@ -8,3 +8,5 @@ func dot(a []int16, b []int8) int32 { return dotPlain(a, b) }
 // Ahead tells the processor that Near will be asked for a row soon; this one finds
 // out for itself.
 func (t *Table) Ahead(uint32) {}
+
+func (t *Table) tally(of []uint64, rows []int32, to []tally) { t.tallyPlain(of, rows, to) }

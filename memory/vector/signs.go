@@ -109,17 +109,15 @@ func (t *Table) planesOf(q *Query) {
 	}
 	const top = 1<<planes - 1
 	q.step, q.least = (most-least)/top, least
-	for p := range q.planes {
-		q.planes[p] = make([]uint64, t.words)
-	}
+	q.planes = make([]uint64, planes*t.words)
 	q.sum = 0
 	for i, x := range v {
 		n := uint64(0)
 		if q.step > 0 {
 			n = uint64(min(top, math.RoundToEven((float64(x)-least)/q.step)))
 		}
-		for p := range q.planes {
-			q.planes[p][i/64] |= (n >> p & 1) << (i % 64)
+		for p := range planes {
+			q.planes[i/64*planes+p] |= (n >> p & 1) << (i % 64)
 		}
 		q.sum += least + float64(float64(n)*q.step)
 	}
@@ -128,17 +126,49 @@ func (t *Table) planesOf(q *Query) {
 // Guess tells about what the cosine of a row with a query is. The query was made
 // after EnsureSigns.
 func (t *Table) Guess(q *Query, at uint32) float64 {
-	signs := t.signs[int(at)*t.words : (int(at)+1)*t.words]
-	p0, p1, p2, p3 := q.planes[0][:len(signs)], q.planes[1][:len(signs)], q.planes[2][:len(signs)], q.planes[3][:len(signs)]
-	var ones, n0, n1, n2, n3 int
-	for i, w := range signs {
-		ones += bits.OnesCount64(w)
-		n0 += bits.OnesCount64(w & p0[i])
-		n1 += bits.OnesCount64(w & p1[i])
-		n2 += bits.OnesCount64(w & p2[i])
-		n3 += bits.OnesCount64(w & p3[i])
+	var cosine [1]float64
+	t.Guesses(q, []int32{int32(at)}, cosine[:])
+	return cosine[0]
+}
+
+// GuessAtOnce is how many rows Guesses takes.
+const GuessAtOnce = 16
+
+// Guesses is Guess for at most GuessAtOnce rows, which is faster. What is below 0
+// is no row, and gets no guess.
+func (t *Table) Guesses(q *Query, rows []int32, cosines []float64) {
+	var tallies [GuessAtOnce]tally
+	rows = rows[:min(len(rows), GuessAtOnce)]
+	t.tally(q.planes, rows, tallies[:len(rows)])
+	least, step, sum, share := q.least, q.step, q.sum, 1/float64(t.turn.size) // a power of two
+	for i, at := range rows {
+		if at < 0 {
+			continue
+		}
+		// The conversions keep machines from joining a product and a sum.
+		positive := float64(float64(tallies[i].ones)*least) + float64(float64(tallies[i].steps)*step)
+		cosines[i] = (float64(2*positive) - sum) * float64(t.lifts[at]) * share
 	}
-	// The conversions keep machines from joining a product and a sum.
-	positive := float64(float64(ones)*q.least) + float64(float64(n0+2*n1+4*n2+8*n3)*q.step)
-	return (2*positive - q.sum) * float64(t.lifts[at]) / float64(t.turn.size)
+}
+
+// tally is how many bits of a row are set, and the sum of a query's numbers where
+// they are.
+type tally struct{ ones, steps int64 }
+
+// tallyPlain tallies the rows that are none below 0.
+func (t *Table) tallyPlain(of []uint64, rows []int32, to []tally) {
+	for i, at := range rows {
+		if at >= 0 {
+			to[i] = tallyOne(t.signs[int(at)*t.words:int(at+1)*t.words], of)
+		}
+	}
+}
+
+func tallyOne(signs, of []uint64) (t tally) {
+	for i, w := range signs {
+		p := (*[planes]uint64)(of[planes*i:])
+		t.ones += int64(bits.OnesCount64(w))
+		t.steps += int64(bits.OnesCount64(w&p[0]) + 2*bits.OnesCount64(w&p[1]) + 4*bits.OnesCount64(w&p[2]) + 8*bits.OnesCount64(w&p[3]))
+	}
+	return t
 }

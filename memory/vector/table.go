@@ -123,7 +123,7 @@ type Query struct {
 	scale float64
 	error float64
 	// For guesses.
-	planes [planes][]uint64
+	planes []uint64 // of the first 64 numbers one after the other, then of the next
 	step   float64
 	least  float64
 	sum    float64

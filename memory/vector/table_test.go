@@ -208,6 +208,25 @@ func benchmark(b *testing.B, dim int, guess bool) {
 	_ = sum
 }
 
+func BenchmarkGuesses256(b *testing.B) {
+	list := cloud(rand.New(rand.NewPCG(1, 1)), 1024, 256, 10, 0.5)
+	table := NewTable(256)
+	for _, v := range list {
+		table.Add(1, v)
+	}
+	table.EnsureSigns()
+	q := table.NewQuery(list[0])
+	var rows [GuessAtOnce]int32
+	var cosines [GuessAtOnce]float64
+	for i := 0; b.Loop(); i++ {
+		for n := range rows {
+			rows[n] = int32((i*GuessAtOnce + n) % len(list))
+		}
+		table.Guesses(q, rows[:], cosines[:])
+	}
+	b.ReportMetric(GuessAtOnce, "rows/op")
+}
+
 func BenchmarkAdd256(b *testing.B) {
 	list := cloud(rand.New(rand.NewPCG(1, 1)), 1000, 256, 10, 0.5)
 	table := NewTable(256)
@@ -236,6 +255,44 @@ func TestDotIsTheSameOnEveryMachine(t *testing.T) {
 			}
 			if got, plain := dot(a, b), dotPlain(a, b); int(got) != want || int(plain) != want {
 				t.Fatalf("%d products add up to %d and %d, not %d", dim, got, plain, want)
+			}
+		}
+	}
+}
+
+// TestTallyIsTheSameOnEveryMachine: rows that are tallied side by side get what the
+// plain loop gives each, and what is no row keeps what it had.
+func TestTallyIsTheSameOnEveryMachine(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for _, dim := range []int{1, 64, 65, 100, 256, 300, 1536} {
+		table := NewTable(dim)
+		table.EnsureSigns()
+		list := cloud(rnd, 40, dim, 3, 1)
+		for _, v := range list {
+			table.Add(1, v)
+		}
+		q := table.NewQuery(list[7])
+		for range 50 {
+			rows := make([]int32, rnd.IntN(GuessAtOnce+1))
+			for i := range rows {
+				rows[i] = int32(rnd.IntN(len(list)+5)) - 5
+			}
+			got, plain := make([]tally, len(rows)), make([]tally, len(rows))
+			table.tally(q.planes, rows, got)
+			table.tallyPlain(q.planes, rows, plain)
+			if !slices.Equal(got, plain) {
+				t.Fatalf("dimension %d: rows %v are tallied as %v, and one by one as %v", dim, rows, got, plain)
+			}
+			cosines := make([]float64, len(rows))
+			table.Guesses(q, rows, cosines)
+			for i, at := range rows {
+				want := 0.0
+				if at >= 0 {
+					want = table.Guess(q, uint32(at))
+				}
+				if cosines[i] != want {
+					t.Fatalf("dimension %d: row %d is guessed as %v among others, alone as %v", dim, at, cosines[i], want)
+				}
 			}
 		}
 	}
