@@ -19,10 +19,16 @@ import (
 // Echo.
 func (s *Server) around(rt *route) echo.HandlerFunc {
 	return func(ec echo.Context) error {
+		if conn, ok := ec.Request().Context().Value(connKey{}).(*enveloped); ok && !conn.begin() {
+			return nil // nobody is there to be answered, and nothing was done
+		}
 		c := s.acquire(ec, rt)
 		start := time.Now()
 		if s.config.Tracer != nil {
 			c.follow(s.config.Tracer)
+		}
+		if c.r.ContentLength != 0 {
+			c.setReadDeadline(start.Add(unreadTime))
 		}
 		finished := false
 		defer func() {
@@ -69,11 +75,13 @@ func (c *call) run() error {
 	if c.route.tells() {
 		c.w.Header()["Link"] = discoveryLinks
 	}
-	if c.route.access == public {
-		return c.prepare()
+	if c.route.access != public {
+		if err := c.authenticate(); err != nil {
+			return c.turnAway(err)
+		}
 	}
-	if err := c.authenticate(); err != nil {
-		return c.turnAway(err)
+	if err := c.passOver(); err != nil {
+		return err
 	}
 	return c.prepare()
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,10 @@ import (
 // smallBody is what a body may have without waiting for one of the places for
 // large ones.
 const smallBody = 1 << 20
+
+// unreadTime is how long a body is waited for that nobody reads: net/http reads it
+// before it answers.
+const unreadTime = 5 * time.Second
 
 // readJSON reads and parses the body.
 func (c *call) readJSON() (jsonx.Value, error) {
@@ -37,7 +42,7 @@ func (c *call) readJSON() (jsonx.Value, error) {
 func (c *call) readBody() error { return c.readBodyWithin(c.server.config.MaxBodyBytes) }
 
 // readBodyWithin is readBody with a limit of its own.
-func (c *call) readBodyWithin(limit int64) error {
+func (c *call) readBodyWithin(limit int64) (err error) {
 	if err := c.checkType(); err != nil {
 		return err
 	}
@@ -45,7 +50,7 @@ func (c *call) readBodyWithin(limit int64) error {
 		return tooLarge(limit)
 	}
 	c.setReadDeadline(time.Now().Add(DefaultBodyTimeout))
-	defer c.setReadDeadline(time.Time{})
+	defer func() { c.doneReading(err == nil) }()
 	source := io.Reader(c.r.Body)
 	switch encoding := strings.ToLower(c.r.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
@@ -93,6 +98,16 @@ func within(size int, limit int64) error {
 	return nil
 }
 
+// doneReading takes back the time for the body, or, where it has not come to its end,
+// leaves some for the rest.
+func (c *call) doneReading(whole bool) {
+	if whole {
+		c.setReadDeadline(time.Time{})
+		return
+	}
+	c.setReadDeadline(time.Now().Add(unreadTime))
+}
+
 // setReadDeadline bounds how long a client may take to send its body. It must
 // be taken back: the connection is watched for its end while a handler works.
 func (c *call) setReadDeadline(t time.Time) {
@@ -137,11 +152,34 @@ func (c *call) noBody() error {
 	if c.r.ContentLength == 0 || c.r.Body == nil {
 		return nil
 	}
+	c.setReadDeadline(time.Now().Add(unreadTime))
 	var one [1]byte
-	if n, _ := c.r.Body.Read(one[:]); n > 0 {
+	n, err := io.ReadFull(c.r.Body, one[:])
+	c.doneReading(errors.Is(err, io.EOF))
+	switch {
+	case n > 0:
 		return fact.Errorf(fact.SchemaInvalid, "this request takes no body")
+	case errors.Is(err, io.EOF):
+		return nil
 	}
-	return nil
+	return bodyError(err, "the body cannot be read")
+}
+
+// passOver reads the body of a request that asks for something, which nothing is read
+// from, so that a stream or a backup does not wait for it.
+func (c *call) passOver() error {
+	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead || c.r.ContentLength == 0 {
+		return nil
+	}
+	n, err := io.CopyN(io.Discard, c.r.Body, smallBody)
+	c.doneReading(errors.Is(err, io.EOF))
+	switch {
+	case n == smallBody:
+		return fact.Errorf(fact.SchemaInvalid, "this request takes no body")
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return bodyError(err, "the body cannot be read")
 }
 
 // idempotency returns what the Idempotency-Key header stands for, or nil. The

@@ -25,13 +25,15 @@ import (
 
 // Defaults of a Config.
 const (
-	DefaultMaxBodyBytes  = 64 << 20
-	DefaultMaxUploads    = 4
-	DefaultMaxStreams    = 1024
-	DefaultKeepAlive     = 15 * time.Second
-	DefaultSlowReader    = 10 * time.Second
-	DefaultHeaderTimeout = 10 * time.Second
-	DefaultBodyTimeout   = 60 * time.Second
+	DefaultMaxBodyBytes   = 64 << 20
+	DefaultMaxUploads     = 4
+	DefaultMaxStreams     = 1024
+	DefaultTenantStreams  = 256
+	DefaultMaxConnections = 10_000
+	DefaultKeepAlive      = 15 * time.Second
+	DefaultSlowReader     = 10 * time.Second
+	DefaultHeaderTimeout  = 10 * time.Second
+	DefaultBodyTimeout    = 60 * time.Second
 )
 
 // Config is what a Server needs. Memory and Logger are required.
@@ -78,8 +80,13 @@ type Config struct {
 	// MaxUploads bounds the large bodies that are read at the same time; others
 	// wait. 0 = 4.
 	MaxUploads int
-	// MaxStreams bounds the open streams of this node; 0 = 1,024.
+	// MaxConnections bounds the open connections; 0 = 10,000.
+	MaxConnections int
+	// MaxStreams bounds the open streams of this node; 0 = 1,024. They never take more
+	// than half of the connections.
 	MaxStreams int
+	// TenantStreams bounds those of one tenant; 0 = 256.
+	TenantStreams int
 	// KeepAlive is the time between the comments on a quiet stream; 0 = 15 s.
 	KeepAlive time.Duration
 	// SlowReader is how long a stream's reader may leave a message unread
@@ -93,7 +100,9 @@ func (c *Config) complete() error {
 	}
 	fill(&c.MaxBodyBytes, DefaultMaxBodyBytes)
 	fill(&c.MaxUploads, DefaultMaxUploads)
+	fill(&c.MaxConnections, DefaultMaxConnections)
 	fill(&c.MaxStreams, DefaultMaxStreams)
+	fill(&c.TenantStreams, DefaultTenantStreams)
 	fill(&c.KeepAlive, DefaultKeepAlive)
 	fill(&c.SlowReader, DefaultSlowReader)
 	if c.Desk == nil {

@@ -113,7 +113,7 @@ func (c *call) delivery(k *connect.Connector) (*connect.Delivery, error) {
 	if format != nil {
 		d.Format = *format
 	}
-	source := io.Reader(&untilQuiet{c})
+	source := io.Reader(&untilQuiet{c: c})
 	switch encoding := strings.ToLower(c.r.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
@@ -148,18 +148,29 @@ func formatOf(text string) (*records.Format, error) {
 }
 
 // untilQuiet reads a body for as long as something comes: each piece has the time that
-// a whole body has elsewhere, and the answer its time from then on.
-type untilQuiet struct{ c *call }
+// a whole body has elsewhere, and the answer its time from then on. What comes slower
+// than slowest, but for that time, is given up: only the waiting counts.
+type untilQuiet struct {
+	c      *call
+	read   int64
+	waited time.Duration
+}
+
+// slowest is how many bytes a second a delivery must come with.
+const slowest = 1 << 10
 
 func (p *untilQuiet) Read(b []byte) (int, error) {
-	deadline := time.Now().Add(DefaultBodyTimeout)
+	began := time.Now()
+	left := DefaultBodyTimeout + time.Duration(p.read/slowest)*time.Second - p.waited
+	deadline := began.Add(min(DefaultBodyTimeout, left))
 	p.c.setReadDeadline(deadline)
 	if d, ok := p.c.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = d.SetWriteDeadline(deadline.Add(writeTimeout)) // a connection without deadlines has none
 	}
 	n, err := p.c.r.Body.Read(b)
+	p.read, p.waited = p.read+int64(n), p.waited+time.Since(began)
 	if err != nil {
-		p.c.setReadDeadline(time.Time{})
+		p.c.doneReading(errors.Is(err, io.EOF))
 	}
 	return n, err
 }

@@ -29,13 +29,13 @@ func (s *Server) serveMCP(c *call) error {
 	if len(c.query.list) > 0 {
 		return fact.Invalid(shown(c.query.list[0].name), "is not a known parameter here: the namespace argument names the tenant")
 	}
-	if err := s.enterMCP(c.r.Context()); err != nil {
-		return err
-	}
-	defer func() { <-s.mcpCalls }()
 	if err := c.readBodyWithin(min(maxMCPBody, s.config.MaxBodyBytes)); err != nil {
 		return err
 	}
+	if err := s.enterMCP(c.r.Context()); err != nil { // with the message, so that a slow one takes no place
+		return err
+	}
+	defer func() { <-s.mcpCalls }()
 	idem, err := c.idempotency()
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"abagraph/fact"
@@ -32,7 +31,7 @@ type routeMetrics struct {
 
 var classNames = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-func newMetrics(registry *prometheus.Registry, m *memory.Service, streams *atomic.Int64) (*metrics, error) {
+func newMetrics(registry *prometheus.Registry, s *Server) (*metrics, error) {
 	out := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "abagraph_http_requests_total", Help: "Requests by route template, method and class of status.",
@@ -45,8 +44,8 @@ func newMetrics(registry *prometheus.Registry, m *memory.Service, streams *atomi
 	}
 	subscribers := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "abagraph_stream_subscribers", Help: "Streams that are open on this node.",
-	}, func() float64 { return float64(streams.Load()) })
-	for _, c := range [...]prometheus.Collector{out.requests, out.latency, subscribers, newFactsCollector(m), newRefusedCollector(m)} {
+	}, func() float64 { return float64(s.streams.open()) })
+	for _, c := range [...]prometheus.Collector{out.requests, out.latency, subscribers, newFactsCollector(s.config.Memory), newRefusedCollector(s), newConnectionsCollector(s)} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("register the metrics of the HTTP server: %w", err)
 		}

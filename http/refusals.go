@@ -1,20 +1,18 @@
 package http
 
 import (
-	"abagraph/memory"
-
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // refusedCollector counts what was refused to protect other tenants. Whose it was is
 // no label.
 type refusedCollector struct {
-	memory *memory.Service
+	server *Server
 	desc   *prometheus.Desc
 }
 
-func newRefusedCollector(m *memory.Service) *refusedCollector {
-	return &refusedCollector{memory: m, desc: prometheus.NewDesc("abagraph_refused_total",
+func newRefusedCollector(s *Server) *refusedCollector {
+	return &refusedCollector{server: s, desc: prometheus.NewDesc("abagraph_refused_total",
 		"Requests that were refused (429) to protect other tenants, by reason.", []string{"reason"}, nil)}
 }
 
@@ -23,8 +21,8 @@ func (r *refusedCollector) Describe(ch chan<- *prometheus.Desc) { ch <- r.desc }
 
 // Collect implements prometheus.Collector.
 func (r *refusedCollector) Collect(ch chan<- prometheus.Metric) {
-	seen := r.memory.Refusals()
-	for reason, n := range map[string]uint64{"requests": seen.Requests, "rows": seen.Rows, "heavy_reads": seen.Heavy} {
+	seen := r.server.config.Memory.Refusals()
+	for reason, n := range map[string]uint64{"requests": seen.Requests, "rows": seen.Rows, "heavy_reads": seen.Heavy, "streams": r.server.streams.refused.Load()} {
 		ch <- prometheus.MustNewConstMetric(r.desc, prometheus.CounterValue, float64(n), reason)
 	}
 }

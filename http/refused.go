@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"strconv"
+	"sync/atomic"
 
 	"abagraph/fact"
 )
@@ -18,6 +19,9 @@ var plainRefusal = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnec
 // out in one piece.
 type enveloped struct {
 	*net.TCPConn
+	listener *connections // that it has a place of
+	waits    atomic.Int64 // since when for a request, in Unix nanoseconds; busy or gone
+	spoke    atomic.Bool  // a request has come on it
 	// more is set by whoever is about to write a body of more than bufferBytes:
 	// the first full buffer is not the last of it.
 	more bool

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"abagraph/ingest/connect"
@@ -31,14 +30,14 @@ type Server struct {
 	config     Config
 	echo       *echo.Echo
 	inner      *http.Server
-	listener   net.Listener
+	listener   *connections // nil before Listen
 	uploads    *semaphore.Weighted
 	metrics    *metrics
 	connectors *connect.Service
 	triggers   *trigger.Service
 	loopback   bool
 
-	streams  atomic.Int64
+	streams  *streams
 	mcpCalls chan struct{} // a place for each message that is being answered
 
 	closing   context.Context
@@ -68,12 +67,13 @@ func NewServer(config Config) (*Server, error) {
 		}
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
+	s.streams = newStreams(min(config.MaxStreams, max(1, config.MaxConnections/2)), config.TenantStreams)
 	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }
 	s.signups = rate.NewLimiter(signupsPerSecond, signupsAtOnce)
 	s.described = sync.OnceValues(s.describe)
 	var err error
-	if s.metrics, err = newMetrics(config.Registry, config.Memory, &s.streams); err != nil {
+	if s.metrics, err = newMetrics(config.Registry, s); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -81,6 +81,7 @@ func NewServer(config Config) (*Server, error) {
 	s.routes()
 	s.inner = &http.Server{
 		Handler:           s.echo,
+		ConnState:         turned,
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ReadHeaderTimeout: DefaultHeaderTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(connectionErrors{config.Logger.Handler()}, slog.LevelWarn),
@@ -98,7 +99,7 @@ func (s *Server) Listen() error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", s.config.Bind, err)
 	}
-	s.listener = reporting{Listener: l, logger: s.config.Logger}
+	s.listener = newConnections(l, s.config.MaxConnections, s.config.Logger)
 	return nil
 }
 
@@ -119,6 +120,9 @@ func (s *Server) Serve() error {
 // listener. What has not finished when the context ends is cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.close()
+	if s.listener != nil {
+		s.listener.closeSilent()
+	}
 	err := s.inner.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("finish the running requests: %w", err), s.inner.Close())
@@ -129,24 +133,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// reporting tells of connections that could not be accepted, and gives those
-// that were their envelope.
-type reporting struct {
-	net.Listener
-	logger *slog.Logger
-}
-
-func (r reporting) Accept() (net.Conn, error) {
-	conn, err := r.Listener.Accept()
-	if err != nil && !errors.Is(err, net.ErrClosed) {
-		r.logger.Warn("abagraph.server.accept_error", "error", err.Error())
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		return &enveloped{TCPConn: tcp}, err
-	}
-	return conn, err
 }
 
 // connectionErrors gives what the standard library says of a connection the

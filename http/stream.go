@@ -26,11 +26,11 @@ func (s *Server) stream(c *call) error {
 		c.streamHeaders()
 		return nil
 	}
-	if s.streams.Add(1) > int64(s.config.MaxStreams) {
-		s.streams.Add(-1)
-		return fact.Errorf(fact.RateLimited, "this node has %d open streams already", s.config.MaxStreams)
+	leave, err := s.streams.enter(c.caller)
+	if err != nil {
+		return err
 	}
-	defer s.streams.Add(-1)
+	defer leave()
 	feed, resync, err := s.config.Memory.Follow(c.r.Context(), c.caller, filter, from)
 	if err != nil {
 		return err

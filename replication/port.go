@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,7 @@ import (
 // The bounds of the peer port.
 const (
 	maxPeerConns  = 512 // connections at once
-	maxHandshakes = 64  // of these, not yet greeted
+	maxHandshakes = 64  // of these, not yet greeted: the oldest gives way to a new one
 )
 
 // port is the one peer port of a node: it listens, authenticates, and hands each
@@ -46,6 +47,7 @@ type port struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
+	fresh []net.Conn // not yet greeted, in the order of coming
 }
 
 func openPort(o *Options, creds credentials) (*port, error) {
@@ -79,7 +81,6 @@ func (p *port) start() {
 }
 
 func (p *port) accept() {
-	handshakes := make(chan struct{}, maxHandshakes)
 	for {
 		conn, err := p.listener.Accept()
 		if err != nil {
@@ -94,30 +95,42 @@ func (p *port) accept() {
 				return
 			}
 		}
-		select {
-		case handshakes <- struct{}{}:
-		case <-p.ctx.Done():
-			conn.Close()
-			return
-		}
+		p.receive(conn)
 		p.wg.Add(1)
 		go func() {
 			defer p.wg.Done()
-			p.handle(conn, func() { <-handshakes })
+			p.handle(conn)
 		}()
 	}
 }
 
+// receive counts a connection that has not greeted yet. Whoever connects and says
+// nothing keeps no peer out.
+func (p *port) receive(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fresh = append(p.fresh, conn); len(p.fresh) > maxHandshakes {
+		p.fresh[0].Close()
+		p.fresh = slices.Delete(p.fresh, 0, 1)
+	}
+}
+
+func (p *port) greeted(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fresh = slices.DeleteFunc(p.fresh, func(c net.Conn) bool { return c == conn })
+}
+
 // handle greets one connection and passes it on.
-func (p *port) handle(raw net.Conn, greeted func()) {
+func (p *port) handle(raw net.Conn) {
 	conn := p.creds.acceptSide(raw)
 	if !p.track(conn) {
-		greeted()
+		p.greeted(raw)
 		conn.Close()
 		return
 	}
 	g, err := p.welcome(conn)
-	greeted()
+	p.greeted(raw)
 	if err != nil {
 		p.logger.Debug("abagraph.peer.turned_away", "from", raw.RemoteAddr().String(), "error", err)
 		p.drop(conn)

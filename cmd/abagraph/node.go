@@ -169,6 +169,7 @@ func serverConfig(s settings, door *memory.Service, logger *slog.Logger, window 
 		Bind: s.get("bind"), Memory: door, Logger: logger, Window: window, Registry: registry, Version: version,
 		BaseDomain: s.get("base_domain"), AllowedOrigins: commaList(s.get("allowed_origins")),
 		MaxBodyBytes: s.number("max_body_bytes"), MaxUploads: int(s.number("max_concurrent_uploads")),
+		MaxConnections: connectionsWithin(s, logger), MaxStreams: int(s.number("max_streams")), TenantStreams: int(s.number("tenant_streams")),
 	}
 }
 
