@@ -3,6 +3,7 @@ package http_test
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +43,8 @@ func TestMCPIsLetInLikeEverythingElse(t *testing.T) {
 }
 
 // TestMCPCallsAreBounded: so many messages are answered at a time, and no more;
-// others wait for a place, and other routes wait for nothing.
+// others wait for a place, and other routes wait for nothing. A message whose body is
+// slow takes no place.
 func TestMCPCallsAreBounded(t *testing.T) {
 	const places = 64
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -52,6 +54,13 @@ func TestMCPCallsAreBounded(t *testing.T) {
 			<-leave
 			w.WriteHeader(http.StatusAccepted)
 		})
+	})
+	for range places + 16 {
+		r.connect("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
+	}
+	eventually(t, "all are there", func() bool {
+		n, err := strconv.Atoi(r.metric("abagraph_http_connections"))
+		return err == nil && n > places+16
 	})
 	var all sync.WaitGroup
 	for range places + 1 {

@@ -49,7 +49,7 @@ func (s *Service) Cluster() (Cluster, bool) {
 // leader, so that what it writes would be written otherwise.
 func (s *Service) Ready(ctx context.Context) error {
 	if _, err := s.engine.Basis(ctx, fact.Linearizable, 0); err != nil {
-		return fact.Errorf(fact.NoLeader, "this node cannot answer reads now: %s", s.unready())
+		return fact.Errorf(fact.NoLeader, "this node cannot answer reads now: %s", s.unready(err))
 	}
 	if why := s.unlike(); why != "" {
 		return fact.Errorf(fact.NoLeader, "this node should take no requests: %s", why)
@@ -57,7 +57,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) unready() string {
+func (s *Service) unready(err error) string {
 	c, known := s.Cluster()
 	switch {
 	case !known:
@@ -70,6 +70,8 @@ func (s *Service) unready() string {
 		return "it was removed from its cluster, and joins again only with an empty data directory"
 	case c.LeaderID == "":
 		return "it knows of no leader"
+	case fact.CodeOf(err) == fact.Timeout:
+		return "it has not caught up with its leader"
 	}
 	return "the leader does not confirm in time that it is up to date"
 }

@@ -22,7 +22,7 @@ type CompactReport struct {
 // Compact rewrites store and log of a node that does not run, so that what was
 // deleted, replaced or trimmed takes no more room and can be found in neither. An
 // interruption leaves the directory as it was or as it is to be.
-func Compact(ctx context.Context, data string) (_ *CompactReport, err error) {
+func Compact(ctx context.Context, data string, fatal Fatal) (_ *CompactReport, err error) {
 	kept, err := replication.Look(data)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func Compact(ctx context.Context, data string) (_ *CompactReport, err error) {
 		return nil, err
 	}
 	report := &CompactReport{Data: data, NodeID: kept.NodeID, DataBefore: before.Used}
-	if err := compactStore(ctx, dir.State()); err != nil {
+	if err := compactStore(ctx, dir.State(), fatal); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -54,8 +54,8 @@ func Compact(ctx context.Context, data string) (_ *CompactReport, err error) {
 	return report, nil
 }
 
-func compactStore(ctx context.Context, dir string) (err error) {
-	machine, err := fsm.Open(fsm.Options{Dir: dir, CacheBytes: 32 << 20})
+func compactStore(ctx context.Context, dir string, fatal Fatal) (err error) {
+	machine, err := fsm.Open(fsm.Options{Dir: dir, CacheBytes: 32 << 20, Fatal: fatal})
 	if err != nil {
 		return err
 	}

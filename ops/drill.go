@@ -34,17 +34,17 @@ func SetAside(file string) (string, error) {
 
 // Drill restores a backup into a temporary directory, checks what came of it to the
 // last key, and removes it again. It fails where the restored data is not sound.
-func Drill(ctx context.Context, file, temp string, progress func(what string, done, total int64)) (*VerifyReport, error) {
+func Drill(ctx context.Context, file, temp string, progress func(what string, done, total int64), fatal Fatal) (*VerifyReport, error) {
 	dir, err := os.MkdirTemp(temp, "abagraph-drill-")
 	if err != nil {
 		return nil, fmt.Errorf("make room for a test restore: %w", err)
 	}
-	report, err := drill(ctx, file, filepath.Join(dir, "data"), progress)
+	report, err := drill(ctx, file, filepath.Join(dir, "data"), progress, fatal.leaving(dir))
 	return report, errors.Join(err, os.RemoveAll(dir))
 }
 
-func drill(ctx context.Context, file, data string, progress func(what string, done, total int64)) (*VerifyReport, error) {
-	restore := Restore{File: file, Data: data, NodeID: "drill"}
+func drill(ctx context.Context, file, data string, progress func(what string, done, total int64), fatal Fatal) (*VerifyReport, error) {
+	restore := Restore{File: file, Data: data, NodeID: "drill", Fatal: fatal}
 	if progress != nil {
 		restore.Progress = func(done, total int64) { progress("restoring", done, total) }
 	}

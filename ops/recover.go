@@ -19,6 +19,7 @@ type Recover struct {
 	Data string
 	// Confirm holds the words that Plan asks for.
 	Confirm string
+	Fatal   Fatal
 }
 
 // RecoverPlan tells what a recovery of a directory would make of it.
@@ -116,7 +117,7 @@ func (r *Recover) Run(ctx context.Context) (_ *RecoverReport, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	machine, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 32 << 20})
+	machine, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 32 << 20, Fatal: r.Fatal})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ type Replay struct {
 	// Temp is where the store is built anew; "" = the system's directory for such.
 	Temp     string
 	Progress func(what string, done, total int64)
+	Fatal    Fatal
 }
 
 // ReplayReport tells what was compared. Same is set where both stores are of the same
@@ -112,7 +113,7 @@ func begin(kept *replication.Kept, first, applied uint64, state string) error {
 
 // apply applies the entries that the node's own state has.
 func (r *Replay) apply(ctx context.Context, store *rlog.Store, state string, report *ReplayReport) (err error) {
-	machine, err := fsm.Open(fsm.Options{Dir: state, CacheBytes: 32 << 20})
+	machine, err := fsm.Open(fsm.Options{Dir: state, CacheBytes: 32 << 20, Fatal: r.Fatal.leaving(filepath.Dir(state))})
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type Restore struct {
 	Replace bool
 	// Progress is told how many bytes have been read, of both passes; nil = nobody.
 	Progress func(done, total int64)
+	Fatal    Fatal
 
 	// For tests; nil = the system's.
 	now    func() time.Time
@@ -165,7 +166,7 @@ func (r *Restore) build(ctx context.Context, place *place, file *os.File, size i
 	if report.Epoch, err = newEpoch(); err != nil {
 		return nil, err
 	}
-	if err := found(ctx, dir, report); err != nil {
+	if err := found(ctx, dir, report, r.Fatal); err != nil {
 		return nil, err
 	}
 	report.Warnings = append(report.Warnings, place.lost(ctx, manifest)...)
@@ -178,8 +179,8 @@ func (r *Restore) build(ctx context.Context, place *place, file *os.File, size i
 
 // found opens the unpacked state, holds it to its manifest, begins the new epoch and
 // makes the directory that of a node alone.
-func found(ctx context.Context, dir *rlog.Dir, report *RestoreReport) (err error) {
-	machine, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 32 << 20})
+func found(ctx context.Context, dir *rlog.Dir, report *RestoreReport, fatal Fatal) (err error) {
+	machine, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 32 << 20, Fatal: fatal})
 	if err != nil {
 		return fmt.Errorf("open the state in the backup: %w", err)
 	}

@@ -61,18 +61,18 @@ func TestRetain(t *testing.T) {
 func TestDrill(t *testing.T) {
 	good := filled(t, filepath.Join(t.TempDir(), "store"))
 	temp := t.TempDir()
-	report, err := ops.Drill(t.Context(), file(t, good), temp, func(string, int64, int64) {})
+	report, err := ops.Drill(t.Context(), file(t, good), temp, func(string, int64, int64) {}, nil)
 	if err != nil || report.Store.Facts != 40 {
 		t.Errorf("report %+v, %v", report, err)
 	}
 	bad := file(t, flipped(good, len(good)/2))
-	if _, err := ops.Drill(t.Context(), bad, temp, nil); !ops.IsUnsound(err) || !strings.Contains(err.Error(), "the test restore: not a usable") {
+	if _, err := ops.Drill(t.Context(), bad, temp, nil, nil); !ops.IsUnsound(err) || !strings.Contains(err.Error(), "the test restore: not a usable") {
 		t.Errorf("the error is %v", err)
 	}
 	if aside, err := ops.SetAside(bad); err != nil || aside != bad+".unsound" {
 		t.Errorf("set aside as %s, %v", aside, err)
 	}
-	if _, err := ops.Drill(t.Context(), file(t, good), temp+"/gone", nil); err == nil || ops.IsUnsound(err) {
+	if _, err := ops.Drill(t.Context(), file(t, good), temp+"/gone", nil, nil); err == nil || ops.IsUnsound(err) {
 		t.Errorf("without room for it: %v", err)
 	}
 	left, err := os.ReadDir(temp)

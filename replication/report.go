@@ -66,6 +66,9 @@ func (n *Node) ownStatus() peerStatus {
 		Applied: at.Index, Tx: at.Tx, Term: n.raft.CurrentTerm(), Digest: hex.EncodeToString(at.Digest[:]), Epoch: at.Epoch,
 		Reader: n.reader.Load(), LogBytes: n.store.Stats().LogBytes, Snapshot: n.snapshotIndex(), Disk: n.disk.now(n.options.Dir),
 	}
+	if n.options.DiskReserve > 0 && n.options.Dir != nil {
+		s.Disk.Free = n.room.free.Load() // looked at more often
+	}
 	s.Short, s.Problem, s.Election = n.room.short.Load(), n.trouble(), n.options.Election.Milliseconds()
 	s.Alike = n.marks()
 	for _, member := range n.servers() {

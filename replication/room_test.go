@@ -54,6 +54,9 @@ func TestFullDiskOfANodeAloneMakesItReadOnly(t *testing.T) {
 	if said := m.Status().Problem; !strings.Contains(said, "900 bytes left") {
 		t.Errorf("its status says %q", said)
 	}
+	if _, all := m.Report(t.Context()); all[0].Disk.Free != 900 {
+		t.Errorf("its report has %d bytes free", all[0].Disk.Free)
+	}
 	at := m.Position().Tx
 	d.set("n1", 1100) // not yet enough: the state would change back and forth
 	m.lookAtRoom()

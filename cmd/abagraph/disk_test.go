@@ -115,3 +115,43 @@ func TestServeReadOnlyForWantOfRoom(t *testing.T) {
 	}
 	p.stop()
 }
+
+// TestOfflineCommandsOnAFullDisk: each says in one line that it could not go on, leaves
+// no copy of the facts behind, and is run again once there is room.
+func TestOfflineCommandsOnAFullDisk(t *testing.T) {
+	home := t.TempDir()
+	data, saved, temp := filepath.Join(home, "data"), filepath.Join(home, "b.backup"), filepath.Join(home, "temp")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, "--bind", "127.0.0.1:0", "--data", data).up()
+	large := strings.Repeat("0123456789abcdef", 20<<10)
+	for i := range 8 {
+		if _, err := p.client().Assert(t.Context(), client.Assert{Subject: fmt.Sprint("Page:", i), Predicate: "text", Object: fact.TextObject(large)}, client.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shellOf(t, p).ok("ops", "backup", saved)
+	p.stop()
+	for _, args := range [][]string{
+		{"ops", "compact", data},
+		{"ops", "replay", data, "--temp", temp},
+		{"ops", "restore", saved, "--data", filepath.Join(home, "restored")},
+	} {
+		for _, limit := range []int{1 << 10, 100 << 10} {
+			command := program(t, args...)
+			command.Env = append(command.Env, fmt.Sprintf("%s=%d", fileLimit, limit), "TMPDIR="+temp)
+			said, err := command.CombinedOutput()
+			if err == nil || !strings.Contains(string(said), "file too large") || strings.Count(string(said), "\n") != 1 {
+				t.Errorf("%q with files of %d bytes: %v, %.800s", args, limit, err, said)
+			}
+		}
+		command := program(t, args...)
+		if said, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%q with room again: %v, %s", args, err, said)
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -94,7 +94,7 @@ func (a *app) backup(ctx context.Context, job ops.Backup, keep int, check bool) 
 		return a.explainDenial(err)
 	}
 	if check {
-		seen, err := ops.Drill(ctx, done.File, "", bar.working)
+		seen, err := ops.Drill(ctx, done.File, "", bar.working, a.die)
 		if err != nil {
 			if ops.IsUnsound(err) { // or it would be counted among those that are kept
 				aside, moved := ops.SetAside(done.File)
@@ -141,7 +141,7 @@ func manifestRows(t *table, m *fsm.Manifest) {
 }
 
 func opsRestoreCommand(a *app) *cobra.Command {
-	var job ops.Restore
+	job := ops.Restore{Fatal: a.die}
 	var remote bucketFlags
 	c := &cobra.Command{
 		Use:   "restore FILE|s3://BUCKET/NAME --data DIR",

@@ -96,7 +96,7 @@ func (a *app) backupInto(ctx context.Context, bucket *ops.Bucket, job ops.Backup
 		if err != nil {
 			return err
 		}
-		seen, err := ops.Drill(ctx, file, temp, bar.working)
+		seen, err := ops.Drill(ctx, file, temp, bar.working, a.die)
 		if err != nil {
 			if ops.IsUnsound(err) { // or it would be counted among those that are kept
 				err = errors.Join(fmt.Errorf("%w; %s is deleted", err, done.File), bucket.Remove(ctx, name))

@@ -9,7 +9,7 @@ import (
 )
 
 func opsReplayCommand(a *app) *cobra.Command {
-	var job ops.Replay
+	job := ops.Replay{Fatal: a.die}
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "Apply the log of a node that does not run anew, and compare with its store",
@@ -53,7 +53,7 @@ func opsCompactCommand(a *app) *cobra.Command {
 It needs room for the log once more. An interruption leaves the directory sound.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			report, err := ops.Compact(c.Context(), args[0])
+			report, err := ops.Compact(c.Context(), args[0], a.die)
 			if err != nil {
 				return err
 			}

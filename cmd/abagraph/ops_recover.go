@@ -11,7 +11,7 @@ import (
 )
 
 func opsRecoverCommand(a *app) *cobra.Command {
-	var job ops.Recover
+	job := ops.Recover{Fatal: a.die}
 	c := &cobra.Command{
 		Use:   "recover --data DIR",
 		Short: "Make one member a cluster of its own, after the majority was lost for good",
