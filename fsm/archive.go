@@ -133,7 +133,7 @@ func ReadArchive(fs vfs.FS, from io.Reader, dir string) error {
 	if _, err := fs.Stat(dir); err == nil {
 		return fmt.Errorf("unpack an archive: %s exists already", dir)
 	}
-	if err := fs.MkdirAll(dir, 0o755); err != nil {
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("unpack an archive: %w", err)
 	}
 	err := (&unpacker{fs: fs, from: bufio.NewReaderSize(from, 256<<10), sum: sha256.New(), dir: dir}).run()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ func exportCommand(a *app) *cobra.Command {
 		Short: "Write facts as JSON Lines, which import reads",
 		Long: `Writes the facts of the tenant as JSON Lines, oldest change first, all as they
 stood at one tx: the present one, or --tx. By default the active ones; --all
-writes facts of every status.`,
+writes facts of every status. A file is made with mode 0600, and has its name once it
+is whole: one of that name is replaced then.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			q.Status = "active"
@@ -73,20 +75,42 @@ func (a *app) export(ctx context.Context, q client.FactQuery, name string) error
 	return nil
 }
 
-// exportTo writes to stdout, or to a file whose errors of closing count too.
+// exportTo writes to stdout, or a file that has its name only once it is whole, and that
+// nobody but its owner may read.
 func (a *app) exportTo(ctx context.Context, e *exporter, name string) (int, error) {
-	var w io.Writer = a.out
-	closing := func() error { return nil }
-	if name != "-" {
-		file, err := os.Create(name)
-		if err != nil {
-			return 0, fmt.Errorf("make the file: %w", err)
-		}
-		w, closing = file, file.Close
+	if name == "-" {
+		err := e.write(ctx, a.out)
+		return e.count, err
 	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe, a device
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return 0, fmt.Errorf("open the file: %w", err)
+		}
+		err = errors.Join(e.write(ctx, file), file.Close())
+		return e.count, err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".abagraph-*.partial") // made with mode 0600
+	if err != nil {
+		return 0, fmt.Errorf("make the file: %w", err)
+	}
+	err = e.write(ctx, file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(file.Name()))
+	}
+	return e.count, err
+}
+
+func (e *exporter) write(ctx context.Context, w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 256<<10)
 	err := e.run(ctx, buffered)
-	return e.count, errors.Join(err, buffered.Flush(), closing())
+	return errors.Join(err, buffered.Flush())
 }
 
 // exporter reads page after page of one state of the store.

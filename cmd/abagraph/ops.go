@@ -17,8 +17,6 @@ func opsCommand(a *app) *cobra.Command {
 (restore, verify, recover, log) needs a node that does not run.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-
-		PersistentPreRun: func(*cobra.Command, []string) { a.ownFiles() },
 	}
 	for _, command := range []*cobra.Command{opsBackupCommand(a), opsRestoreCommand(a), opsVerifyCommand(a), opsVerifyAuditCommand(a),
 		opsStatusCommand(a), opsSnapshotCommand(a), opsTransferCommand(a), opsPeersCommand(a), opsRecoverCommand(a), opsLogCommand(a),
@@ -26,13 +24,6 @@ func opsCommand(a *app) *cobra.Command {
 		c.AddCommand(command)
 	}
 	return c
-}
-
-// ownFiles makes what a node or an operator's command writes its owner's alone.
-func (a *app) ownFiles() {
-	if a.private != nil {
-		a.private()
-	}
 }
 
 // show writes a report: as JSON, or by table where a person reads.

@@ -47,7 +47,6 @@ SIGTERM end it in order; a second one at once.`,
 
 // serve runs a node until the context ends or the node cannot go on.
 func (a *app) serve(ctx context.Context, s settings) error {
-	a.ownFiles()
 	tuneCollector(ctx)
 	window := events.NewWindow(nil)
 	logger := slog.New(window.Handler(events.NewLines(a.err, a.logLevel(s))))

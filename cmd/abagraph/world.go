@@ -61,6 +61,9 @@ func osWorld() *world {
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, w *world, args []string) int {
+	if w.private != nil {
+		w.private()
+	}
 	root := newRoot(w)
 	root.SetArgs(args)
 	root.SetIn(w.in)
