@@ -108,3 +108,35 @@ func TestCompactHasAReadsTime(t *testing.T) {
 	r := startWith(t, memory.Options{Timeout: time.Nanosecond})
 	r.post("/api/compact", `{"token_budget":100000000,"facts":[{"id":"1","subject":"S","predicate":"p","object":"tea"}]}`).fails(http.StatusGatewayTimeout, "Timeout")
 }
+
+// TestFactsOfEveryAnswer: a fact can be compacted and enriched as it was answered,
+// whichever answer it is from.
+func TestFactsOfEveryAnswer(t *testing.T) {
+	r := start(t, "")
+	written := r.post("/api/facts", `{"subject":"Person:a","predicate":"role","object":"VP","valid_from":"2020-01-01"}`).status(201)
+	cutting := r.post("/api/facts", `{"subject":"Person:a","predicate":"role","object":"CTO","valid_from":"2021-01-01","valid_until":"2022-01-01"}`).status(201)
+	r.post("/api/branches", `{"name":"b"}`).status(201)
+	onBranch := r.post("/api/facts?branch=b", `{"subject":"Person:a","predicate":"role","object":"CFO"}`).status(201)
+	list := func(p *reply, field string) string { return strings.Trim(p.status(200).object().text(field), "[]") }
+	for from, fact := range map[string]string{
+		"written":     written.Body,
+		"cut another": cutting.Body,
+		"on a branch": onBranch.Body,
+		"one":         r.get("/api/facts/" + written.object().text("id")).status(200).Body,
+		"history":     list(r.get("/api/facts/"+written.object().text("id")+"/history"), "versions"),
+		"a search":    list(r.post("/api/search", `{"question":"role"}`), "answer_facts"),
+		"a packet":    list(r.post("/api/context", `{"goal":"role","seeds":["Person:a"]}`), "facts"),
+		"a batch":     list(r.post("/api/transact", `{"asserts":[{"subject":"Person:b","predicate":"role","object":"VP"}]}`), "facts"),
+	} {
+		if p := r.post("/api/compact", `{"token_budget":100000,"facts":[`+fact+`]}`); p.Status != 200 {
+			t.Errorf("%s: compact: %s", from, p.Body)
+		}
+		branch := ""
+		if from == "on a branch" {
+			branch = "?branch=b" // what holds there is what it is compared with
+		}
+		if p := r.post("/api/enrich"+branch, `{"facts":[`+fact+`]}`); p.Status != 200 {
+			t.Errorf("%s: enrich: %s", from, p.Body)
+		}
+	}
+}

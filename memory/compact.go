@@ -53,11 +53,15 @@ func (in *Input) Compact(v jsonx.Value) (*CompactQuery, error) {
 	return q, nil
 }
 
-// shownWith are fields that answers put beside a fact, and that say nothing about
-// it that a ranking goes by.
+// unranked are fields of a fact that say nothing that a ranking goes by.
+var unranked = [...]string{
+	"declared_known_at", "stated_from", "stated_until", "dated", "continues", "superseded_by", "policy", "properties", "transient", "branch", "tenant", "recorded_at",
+}
+
+// shownWith are fields that answers put beside a fact: what it is a piece of, how it
+// was found, and what writing it did.
 var shownWith = [...]string{
-	"declared_known_at", "stated_from", "stated_until", "dated", "continues", "superseded_by", "policy", "properties", "transient", "branch", "tenant",
-	"pieces", "corroboration", "cut", "score", "why", "embedding", "recorded_at",
+	"pieces", "corroboration", "cut", "score", "why", "embedding", "superseded", "superseded_ids", "continuations", "pii_masked", "warnings",
 }
 
 // whole reads a fact as answers carry it. What it must have is what a statement
@@ -91,6 +95,9 @@ func (in *Input) whole(v jsonx.Value, path string) (fact.Fact, error) {
 	}
 	if n, ok := f.Integer("tx", 0, math.MaxInt64); ok {
 		got.Tx = uint64(n)
+	}
+	for _, field := range unranked {
+		f.Ignore(field)
 	}
 	for _, field := range shownWith {
 		f.Ignore(field)

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
@@ -47,7 +48,7 @@ const (
 // writing, they say nothing (C-43).
 var owned = map[string]bool{
 	"id": true, "tx": true, "recorded_at": true, "status": true, "stated_from": true, "stated_until": true, "dated": true, "continues": true, "superseded_by": true,
-	"declared_known_at": true, "pieces": true, "corroboration": true, "cut": true, "score": true, "why": true, "embedding": true,
+	"declared_known_at": true,
 }
 
 // Enrich reads the body of a request to enrich. Facts may be statements or whole
@@ -102,14 +103,15 @@ func (in *Input) maskMode(f *jsonx.Fields) mask.Mode {
 	return mode
 }
 
-// stripped is a fact without the fields that the server owns.
+// stripped is a fact without the fields that the server owns, and without those that
+// answers put beside it.
 func stripped(v jsonx.Value) jsonx.Value {
 	if v.Kind != jsonx.Object {
 		return v
 	}
 	kids := make([]jsonx.Value, 0, len(v.Kids))
 	for _, kid := range v.Kids {
-		if !owned[kid.Name] {
+		if !owned[kid.Name] && !slices.Contains(shownWith[:], kid.Name) {
 			kids = append(kids, kid)
 		}
 	}
