@@ -129,6 +129,44 @@ func TestMappings(t *testing.T) {
 	}
 }
 
+// A source may know no more than a year, and gives it as a number or in a column of a
+// table; it may also give seconds, which are never guessed (C-1).
+func TestTimesOfRecords(t *testing.T) {
+	r := start(t, "")
+	r.connector(`{"name":"c","mapping":{"subject":"Org:$id","valid_from":"since"}}`)
+	for record, want := range map[string]struct{ from, until, warning string }{
+		`{"id":1,"since":2026,"v":1}`:                                        {"1767225600000", "null", ""},
+		`{"id":2,"since":"1812","v":1}`:                                      {"-4986057600000", "null", ""},
+		`{"id":3,"v":{"value":1,"valid_from":2024,"valid_until":2026}}`:      {"1704067200000", "1767225600000", ""},
+		`{"id":4,"since":999,"v":1}`:                                         {"999", "null", ""},
+		`{"id":5,"since":10000,"v":1}`:                                       {"10000", "null", ""},
+		`{"id":6,"since":"0999","v":1}`:                                      {"999", "null", ""},
+		`{"id":7,"since":2026.0,"v":1}`:                                      {"2026", "null", ""},
+		`{"id":8,"since":1717200000,"v":1}`:                                  {"1717200000", "null", "line 1: since 1717200000 looks like seconds"},
+		`{"id":9,"v":{"value":1,"valid_from":"1717200000"}}`:                 {"1717200000", "null", "line 1: v.valid_from 1717200000 looks like seconds"},
+		`{"id":10,"since":"1971-01-01","v":1}`:                               {"31536000000", "null", ""},
+		`{"id":11,"since":1717200000000,"v":{"value":1,"valid_until":null}}`: {"1717200000000", "null", ""},
+	} {
+		got := r.events("c", record).status(http.StatusOK).object()
+		if w := got.text("warnings"); want.warning == "" && w != "null" || !strings.Contains(w, want.warning) {
+			t.Errorf("%s: warnings %s", record, w)
+		}
+		_, id, _ := strings.Cut(strings.SplitN(record, ",", 2)[0], ":")
+		facts := r.get("/api/facts?predicate=v&status=active&subject=Org:" + id).list()
+		if len(facts) != 1 || facts[0].text("valid_from") != want.from || facts[0].text("valid_until") != want.until {
+			t.Errorf("%s became %v", record, facts)
+		}
+	}
+	r.do(http.MethodPost, "/api/connectors/c/events", "id,since,v\n20,2021,1\n", "Content-Type: text/csv").status(http.StatusOK)
+	if f := r.get("/api/facts?subject=Org:20").list(); len(f) != 1 || f[0].text("valid_from") != "1609459200000" {
+		t.Errorf("a table's year became %v", f)
+	}
+	got := r.events("c", `{"id":30,"since":1717200000,"v":1}`+"\n"+`{"id":31,"since":1717200001,"v":1}`+"\n"+`{"id":32,"since":1717200002,"v":1}`).object()
+	if list := got["warnings"].([]any); len(list) != 2 || list[1] != "and so do times of 2 more records" {
+		t.Errorf("several: %v", got)
+	}
+}
+
 func sortStrings(list []string) {
 	for i := range list {
 		for j := i; j > 0 && list[j] < list[j-1]; j-- {

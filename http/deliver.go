@@ -74,9 +74,17 @@ func (s *Server) take(c *call, k *connect.Connector, o memory.WriteOptions, d *c
 		return err
 	}
 	c.explainDelivery(r)
+	c.warnDelivered(r)
 	b := appendDelivered(c.begin(), k, r)
 	b = strconv.AppendUint(append(b, `,"tx":`...), meta.Tx, 10)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))
+}
+
+// warnDelivered adds what the answer should say of a delivery.
+func (c *call) warnDelivered(r *connect.Receipt) {
+	for _, w := range r.Warnings() {
+		c.input.Warn(w)
+	}
 }
 
 func (c *call) explainDelivery(r *connect.Receipt) {

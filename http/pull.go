@@ -38,6 +38,7 @@ func (s *Server) pull(c *call) error {
 		return err
 	}
 	c.explainDelivery(&done.Receipt)
+	c.warnDelivered(&done.Receipt)
 	b := appendDelivered(c.begin(), k, &done.Receipt)
 	b = strconv.AppendInt(append(b, `,"pages":`...), int64(done.Pages), 10)
 	b = jsonx.AppendBool(append(b, `,"unchanged":`...), done.Unchanged)

@@ -189,6 +189,9 @@ func TestSSR03PullsThatFail(t *testing.T) {
 		if !strings.Contains(e["message"].(string), c.says) {
 			t.Errorf("%s: %v", name, e)
 		}
+		if field := e["field"]; field != "url" && name != "no mapping" {
+			t.Errorf("%s: the field is %v", name, field)
+		}
 		if state := r.get("/api/connectors/f").object()["state"].(map[string]any); state["problem"] != e["message"] {
 			t.Errorf("%s: the connector shows %v", name, state)
 		}
@@ -240,7 +243,9 @@ func TestPollingInTheBackground(t *testing.T) {
 	t.Cleanup(func() { close(hangs) })
 	good := newFeed(t, text(`{"id":1,"v":1}`))
 	r.connector(`{"name":"slow","kind":"poll","url":"`+slow.URL+`/"}`, "?tenant=ta")
-	r.connector(`{"name":"good","kind":"poll","url":"`+good.URL+`/"}`, "?tenant=tb")
+	if made := r.connector(`{"name":"good","kind":"pull","url":"`+good.URL+`/"}`, "?tenant=tb"); made["kind"] != "poll" {
+		t.Errorf("pull mode is registered as %v", made)
+	}
 	r.connector(`{"name":"hook","kind":"webhook","url":"`+good.URL+`/never"}`, "?tenant=tb")
 	var asked atomic.Int32
 	p := service.StartPoller(5*time.Millisecond, func() bool { asked.Add(1); return leads.Load() })

@@ -43,17 +43,26 @@ func (in *Input) time(f *jsonx.Fields, name string) fact.Instant {
 }
 
 // warn notes a number that looks like seconds. It is read as milliseconds all
-// the same: nothing is ever guessed (C-1).
+// the same: seconds are never guessed (C-1).
 func (in *Input) warn(field, text string, t fact.Instant) {
-	if !t.LooksLikeSeconds() || !isNumber(text) {
+	suspicion := Suspicion(field, text, t)
+	if suspicion == "" {
 		return
 	}
 	if len(in.warnings) >= maxWarnings {
 		in.unsaid++
 		return
 	}
-	in.warnings = append(in.warnings, field+" "+strconv.FormatInt(int64(t), 10)+
-		" looks like seconds; it was read as Unix milliseconds, which is "+t.Time().Format("2006-01-02T15:04:05Z"))
+	in.warnings = append(in.warnings, suspicion)
+}
+
+// Suspicion says of a time that was written as a number and looks like seconds how it
+// was read; "" = there is nothing to say.
+func Suspicion(field, text string, t fact.Instant) string {
+	if !t.LooksLikeSeconds() || !isNumber(text) {
+		return ""
+	}
+	return field + " " + strconv.FormatInt(int64(t), 10) + " looks like seconds; it was read as Unix milliseconds, which is " + t.Time().Format("2006-01-02T15:04:05Z")
 }
 
 // isNumber tells a time that was given as a number, quoted or not, from a date.

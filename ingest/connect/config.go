@@ -125,7 +125,7 @@ func Read(v jsonx.Value) (*Connector, error) {
 		}
 		k.Name = slug
 	}
-	k.Kind = Kind(word(f, "kind", kindNames[:]))
+	k.Kind = kind(f)
 	k.Format = records.Format(word(f, "format", formatNames[:]))
 	k.Label, _ = f.Text("label")
 	k.URL, _ = f.Text("url")
@@ -161,6 +161,14 @@ func Read(v jsonx.Value) (*Connector, error) {
 }
 
 // word reads a field that is one of some words; absent is the first.
+// kind reads the kind; a connector that polls is also called one in pull mode.
+func kind(f *jsonx.Fields) Kind {
+	if text, _ := f.Text("kind"); strings.EqualFold(text, "pull") {
+		return Poll
+	}
+	return Kind(word(f, "kind", kindNames[:]))
+}
+
 func word(f *jsonx.Fields, name string, words []string) int {
 	text, ok := f.Text(name)
 	if !ok {

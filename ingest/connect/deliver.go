@@ -57,12 +57,16 @@ type Receipt struct {
 	Superseded int
 	Duplicates int
 	// Ignored counts values that are mapped and are no scalars.
-	Ignored  int
-	Masked   int
-	Problems []Problem
-	Tx       uint64 // of the last batch
-	Batches  int
-	first    error // of the first problem
+	Ignored int
+	Masked  int
+	// Suspect counts records with a time that looks like seconds (C-1), and Suspicion
+	// says how that of the first one was read.
+	Suspect   int
+	Suspicion string
+	Problems  []Problem
+	Tx        uint64 // of the last batch
+	Batches   int
+	first     error // of the first problem
 }
 
 // Told returns what a log line tells of a receipt: counts and names, and nothing that
@@ -88,6 +92,25 @@ func (r *Receipt) problem(line int64, err error) {
 		p.Field = known.Field
 	}
 	r.Problems = append(r.Problems, p)
+}
+
+// suspect notes records with a time that looks like seconds.
+func (r *Receipt) suspect(n int, first string) {
+	if r.Suspicion == "" {
+		r.Suspicion = first
+	}
+	r.Suspect += n
+}
+
+// Warnings are what the answer should carry.
+func (r *Receipt) Warnings() []string {
+	switch r.Suspect {
+	case 0:
+		return nil
+	case 1:
+		return []string{r.Suspicion}
+	}
+	return []string{r.Suspicion, "and so do times of " + strconv.Itoa(r.Suspect-1) + " more records"}
 }
 
 // Deliver writes what a source sends. Records that cannot be used are listed, and
@@ -173,6 +196,9 @@ type batch struct {
 	rows    []row
 	ignored int
 	bytes   int
+
+	suspect   int
+	suspicion string
 }
 
 // row is one record of a batch.
@@ -186,7 +212,7 @@ func (b *batch) refuse(line int64, err error) { b.rows = append(b.rows, row{line
 
 func (b *batch) add(k *Connector, rec records.Record, n *names) bool {
 	from := len(b.asserts)
-	list, ignored, err := k.Mapping.Facts(b.asserts, rec.Value)
+	list, noted, err := k.Mapping.Facts(b.asserts, rec.Value)
 	if err == nil {
 		err = n.check(list[from:])
 	}
@@ -195,7 +221,12 @@ func (b *batch) add(k *Connector, rec records.Record, n *names) bool {
 		return false
 	}
 	b.asserts = list
-	b.ignored += ignored
+	b.ignored += noted.Ignored
+	if noted.Suspicion != "" {
+		if b.suspect++; b.suspect == 1 {
+			b.suspicion = "line " + strconv.FormatInt(rec.Line, 10) + ": " + noted.Suspicion
+		}
+	}
 	b.bytes += 64*(len(list)-from) + len(rec.Value.Raw)
 	b.rows = append(b.rows, row{line: rec.Line, from: from, to: len(list)})
 	return true

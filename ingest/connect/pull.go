@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -182,7 +183,7 @@ func (p *puller) run(ctx context.Context) error {
 	seen := map[string]bool{}
 	for at != "" {
 		if seen[at] || p.done.Pages == maxPages {
-			return fact.Errorf(fact.SchemaInvalid, "the pages of the source do not end: %d were read", p.done.Pages)
+			return fact.Invalid("url", "has pages that do not end: "+strconv.Itoa(p.done.Pages)+" were read")
 		}
 		seen[at] = true
 		if at, err = p.page(ctx, at); err != nil {
@@ -230,7 +231,7 @@ func (p *puller) page(ctx context.Context, at string) (next string, err error) {
 	case answer.Status == 204:
 		return "", nil
 	case answer.Status != 200:
-		return "", fact.Errorf(fact.SchemaInvalid, "url answered with status %d", answer.Status)
+		return "", fact.Invalid("url", "answered with status "+strconv.Itoa(answer.Status))
 	}
 	if p.done.Pages == 0 {
 		p.is.ETag, p.is.LastModified = bounded(answer.Header("ETag")), bounded(answer.Header("Last-Modified"))
@@ -251,7 +252,7 @@ func (p *puller) page(ctx context.Context, at string) (next string, err error) {
 		p.done.add(r)
 	}
 	if err != nil {
-		return "", err
+		return "", ofSource(err)
 	}
 	if link == "" {
 		link = nextLink(answer.Header("Link"))
@@ -302,6 +303,17 @@ func told(err error) error {
 	return err
 }
 
+// ofSource names the field of what the source sent and no record is at fault for.
+func ofSource(err error) error {
+	var e *fact.Error
+	if !errors.As(err, &e) || e.Code != fact.SchemaInvalid || e.Field != "" {
+		return err
+	}
+	named := *e
+	named.Field = "url"
+	return &named
+}
+
 // sourceReader tells of a source that breaks off what may be told.
 type sourceReader struct{ io.Reader }
 
@@ -324,7 +336,7 @@ func (p *puller) lookInto(body io.Reader, d *Delivery) (next string, err error) 
 	}
 	v, err := jsonx.Parse(raw)
 	if err != nil {
-		return "", fact.Errorf(fact.SchemaInvalid, "url answered what is not valid JSON: %v", err)
+		return "", fact.Invalid("url", "answered what is not valid JSON: "+err.Error())
 	}
 	items := v
 	if p.k.Pull.Items != "" {
@@ -387,10 +399,10 @@ func (p *puller) resolve(from, link string) (string, error) {
 	}
 	to, err := base.Parse(link)
 	if err != nil {
-		return "", fact.Errorf(fact.SchemaInvalid, "the next page of the source is not a URL")
+		return "", fact.Invalid("url", "names a next page that is not a URL")
 	}
 	if to.Scheme != own.Scheme || !strings.EqualFold(to.Host, own.Host) {
-		return "", fact.Errorf(fact.SchemaInvalid, "the next page of the source is on another host, which is not followed")
+		return "", fact.Invalid("url", "names a next page on another host, which is not followed")
 	}
 	to.Fragment = ""
 	return to.String(), nil
@@ -438,6 +450,7 @@ func (p *Pulled) add(r *Receipt) {
 	p.Duplicates += r.Duplicates
 	p.Ignored += r.Ignored
 	p.Masked += r.Masked
+	p.suspect(r.Suspect, r.Suspicion)
 	p.Batches += r.Batches
 	p.Tx = max(p.Tx, r.Tx)
 	p.Problems = append(p.Problems, r.Problems[:min(len(r.Problems), MaxProblems-len(p.Problems))]...)

@@ -76,6 +76,7 @@ func (w *writer) write(b *batch) error {
 		whole = append(whole, r)
 	}
 	w.r.Ignored += b.ignored
+	w.r.suspect(b.suspect, b.suspicion)
 	return w.rows(b, whole, partName(w.n))
 }
 

@@ -9,39 +9,44 @@ import (
 	"abagraph/memory"
 )
 
+// Noted is what else is to be said of a record that became facts.
+type Noted struct {
+	Ignored   int    // fields that are mapped and hold no scalar
+	Suspicion string // of its first time that looks like seconds (C-1); "" = none
+}
+
 // Facts appends what a record becomes, in the order of the mapping's fields, or of
-// the record's. ignored counts fields that are mapped and hold no scalar. An error
-// says why the record becomes nothing; its field is the record's.
-func (m *Mapping) Facts(dst []fact.Assert, record jsonx.Value) (_ []fact.Assert, ignored int, err error) {
+// the record's. An error says why the record becomes nothing; its field is the
+// record's.
+func (m *Mapping) Facts(dst []fact.Assert, record jsonx.Value) ([]fact.Assert, Noted, error) {
 	if record.Kind != jsonx.Object {
-		return dst, 0, fact.Invalid("", "a record must be an object, not "+record.Kind.String())
+		return dst, Noted{}, fact.Invalid("", "a record must be an object, not "+record.Kind.String())
 	}
 	subject, err := m.template.fill(record)
 	if err != nil {
-		return dst, 0, err
+		return dst, Noted{}, err
 	}
 	if subject, err = memory.Name("subject", subject); err != nil {
-		return dst, 0, err
+		return dst, Noted{}, err
 	}
-	from := fact.NoInstant
+	b := builder{m: m, subject: subject, from: fact.NoInstant, list: dst}
 	if m.ValidFrom != "" {
 		if v, ok := lookup(record, m.ValidFrom); ok {
-			if from, err = instant(m.ValidFrom, plain(v)); err != nil {
-				return dst, 0, err
+			if b.from, err = b.instant(m.ValidFrom, plain(v)); err != nil {
+				return dst, Noted{}, err
 			}
 		}
 	}
-	b := builder{m: m, subject: subject, from: from, list: dst}
 	if err := b.run(record); err != nil {
-		return dst, 0, err
+		return dst, Noted{}, err
 	}
 	if len(b.list)-len(dst) > MaxFacts {
-		return dst, 0, fact.Errorf(fact.SchemaInvalid, "the record has more than %d values", MaxFacts)
+		return dst, Noted{}, fact.Errorf(fact.SchemaInvalid, "the record has more than %d values", MaxFacts)
 	}
 	if len(b.list) == len(dst) {
-		return dst, 0, fact.Errorf(fact.SchemaInvalid, "the record has no value that is mapped")
+		return dst, Noted{}, fact.Errorf(fact.SchemaInvalid, "the record has no value that is mapped")
 	}
-	return b.list, b.ignored, nil
+	return b.list, b.noted, nil
 }
 
 // builder makes the facts of one record.
@@ -50,7 +55,7 @@ type builder struct {
 	subject string
 	from    fact.Instant
 	list    []fact.Assert
-	ignored int
+	noted   Noted
 }
 
 func (b *builder) run(record jsonx.Value) error {
@@ -86,7 +91,7 @@ func (b *builder) take(field, predicate string, v jsonx.Value) error {
 		Source: &b.m.Source, Policy: b.m.Policy, KnownAt: fact.NoInstant,
 	}
 	if inner, ok := wrapped(v); ok {
-		if err := refine(&a, field, v); err != nil {
+		if err := b.refine(&a, field, v); err != nil {
 			return err
 		}
 		v = inner
@@ -95,7 +100,7 @@ func (b *builder) take(field, predicate string, v jsonx.Value) error {
 	case jsonx.Null:
 		return nil
 	case jsonx.Array, jsonx.Object:
-		b.ignored++
+		b.noted.Ignored++
 		return nil
 	}
 	var err error
@@ -111,7 +116,7 @@ func (b *builder) take(field, predicate string, v jsonx.Value) error {
 }
 
 // refine reads what a wrapped value says of itself.
-func refine(a *fact.Assert, field string, v jsonx.Value) error {
+func (b *builder) refine(a *fact.Assert, field string, v jsonx.Value) error {
 	for i := range v.Kids {
 		kid := v.Kids[i]
 		path := field + "." + kid.Name
@@ -120,9 +125,9 @@ func refine(a *fact.Assert, field string, v jsonx.Value) error {
 		case "confidence":
 			a.Confidence, err = Fraction(path, kid)
 		case "valid_from":
-			a.ValidFrom, err = instant(path, kid)
+			a.ValidFrom, err = b.instant(path, kid)
 		case "valid_until":
-			if a.ValidUntil, err = instant(path, kid); err == nil && !a.ValidUntil.Given() {
+			if a.ValidUntil, err = b.instant(path, kid); err == nil && !a.ValidUntil.Given() {
 				a.ValidUntil = fact.Forever
 			}
 		}
@@ -136,17 +141,43 @@ func refine(a *fact.Assert, field string, v jsonx.Value) error {
 	return nil
 }
 
-// instant reads a time in any form of C-1; null is none.
-func instant(path string, v jsonx.Value) (fact.Instant, error) {
+// instant reads a time in any form of C-1, and a year of four digits, which sources
+// give for what is known no better, as its beginning. Null is no time.
+func (b *builder) instant(path string, v jsonx.Value) (t fact.Instant, err error) {
+	text := v.Text
 	switch v.Kind {
 	case jsonx.Null:
 		return fact.NoInstant, nil
 	case jsonx.Number:
-		return fact.ParseMillisNumber(path, v.Raw)
+		text = v.Raw
 	case jsonx.String:
-		return fact.ParseInstant(path, v.Text)
+	default:
+		return fact.NoInstant, fact.Invalid(path, "must be a time, not "+v.Kind.String())
 	}
-	return fact.NoInstant, fact.Invalid(path, "must be a time, not "+v.Kind.String())
+	switch {
+	case isYear(text):
+		return fact.ParseInstant(path, text+"-01-01")
+	case v.Kind == jsonx.Number:
+		t, err = fact.ParseMillisNumber(path, text)
+	default:
+		t, err = fact.ParseInstant(path, text)
+	}
+	if b.noted.Suspicion == "" && err == nil {
+		b.noted.Suspicion = memory.Suspicion(path, text, t)
+	}
+	return t, err
+}
+
+func isYear(text string) bool {
+	if len(text) != 4 || text[0] == '0' {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // Names lists the fields and predicates that the mapping names.
