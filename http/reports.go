@@ -32,6 +32,9 @@ func (s *Server) setReport(c *call) error {
 		return err
 	}
 	if dryRun {
+		if r, err = s.config.Memory.DraftReport(c.r.Context(), c.caller, o.Branch, r); err != nil {
+			return err
+		}
 		return s.previewReport(c, r)
 	}
 	made, result, err := s.config.Memory.SetReport(c.r.Context(), c.caller, o, r, c.trace)

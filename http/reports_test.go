@@ -270,3 +270,27 @@ func TestReportsStayBounded(t *testing.T) {
 	}
 	r.post("/api/reports", `{"name":"one-more"}`).fails(http.StatusBadRequest, "SchemaInvalid")
 }
+
+// TestReportsKeepNoPersonalData: what a declaration says is masked as facts are, or
+// refused, and a dry run judges and shows it as it would be kept.
+func TestReportsKeepNoPersonalData(t *testing.T) {
+	r := start(t, "secret-admin-key")
+	acme := r.tenantOf("acme", "admin")
+	acme.assert("bob@example.com", "plan", `"free"`)
+	for _, dry := range []string{"?dry_run=1", ""} {
+		p := acme.post("/api/reports"+dry, `{"name":"one","title":"For bob@example.com","subject":"bob@example.com","sections":["new_entities"]}`)
+		got := p.object()["report"].(map[string]any)
+		if strings.Contains(p.Body, "bob@") || got["title"] != "For [REDACTED]" || got["subject"] != "[REDACTED]" || got["by"] != "default" {
+			t.Errorf("%s: %s", dry, p.Body)
+		}
+		acme.post("/api/reports"+dry, `{"name":"415-555-2671"}`).fails(http.StatusBadRequest, "SchemaInvalid")
+		acme.post("/api/reports"+dry, `{"name":"two","predicate":"bob@example.com"}`).fails(http.StatusBadRequest, "SchemaInvalid")
+		// What grows beyond its bounds when it is masked is refused, and stands in nobody's way.
+		acme.post("/api/reports"+dry, `{"name":"grown","title":"`+strings.Repeat("a@b.co ", 28)+`"}`).fails(http.StatusBadRequest, "SchemaInvalid")
+	}
+	if got := acme.post("/api/reports/one/run", "").status(http.StatusOK).edition("new_entities", "subject"); got != `{"new":1} [REDACTED]` {
+		t.Errorf("of the masked subject: %s", got)
+	}
+	acme.post("/api/reports", `{"name":"grown"}`).status(http.StatusCreated)
+	acme.post("/api/reports?dry_run=1&branch=x", `{"name":"grown"}`).fails(http.StatusBadRequest, "SchemaInvalid")
+}

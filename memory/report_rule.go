@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
@@ -67,8 +68,17 @@ func ParseReport(v jsonx.Value) (*Report, error) {
 	if err := f.Done(); err != nil {
 		return nil, err
 	}
-	return r, r.compile()
+	if err := r.compile(); err != nil {
+		return nil, err
+	}
+	if r.times.Faster(minReportPace) {
+		return nil, fact.Invalid("schedule", "comes more often than each minute")
+	}
+	return r, nil
 }
+
+// minReportPace is the shortest time between two editions: each one stays for good.
+const minReportPace = time.Minute
 
 // readReport reads what a declaration and a kept report have in common.
 func readReport(f *jsonx.Fields) *Report {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
 	"abagraph/memory/mask"
 	"abagraph/memory/page"
+	"abagraph/memory/report"
 )
 
 // Reports are facts of the tenant they tell of: `Report:x report {…}` is what was
@@ -22,25 +24,60 @@ func (s *Service) SetReport(ctx context.Context, c Caller, o WriteOptions, r *Re
 	if err := c.mayReport(o.Branch); err != nil {
 		return nil, nil, err
 	}
-	masker := s.Masker(c, mask.Unsaid)
-	if _, n := masker.Text(r.Name); n > 0 {
-		return nil, nil, fact.Invalid("name", "looks like personal data, which is not stored")
+	wanted, known, err := s.wantedReport(ctx, c, r)
+	if err != nil {
+		return nil, nil, err
 	}
-	wanted := *r
-	wanted.Title, _ = masker.Text(r.Title)
-	wanted.By = c.declares()
+	if known != nil && known.kept() == wanted.kept() && o.Idem == nil {
+		return known, nil, nil
+	}
+	return s.saveReport(ctx, c, o, wanted, known, trace)
+}
+
+// DraftReport returns a report as SetReport would keep it, and writes nothing.
+func (s *Service) DraftReport(ctx context.Context, c Caller, branch string, r *Report) (*Report, error) {
+	if err := c.mayReport(branch); err != nil {
+		return nil, err
+	}
+	wanted, _, err := s.wantedReport(ctx, c, r)
+	return wanted, err
+}
+
+// wantedReport returns a report as it is kept, and the one that is there; nil = none.
+func (s *Service) wantedReport(ctx context.Context, c Caller, r *Report) (wanted, known *Report, err error) {
+	if wanted, err = s.settle(c, r); err != nil {
+		return nil, nil, err
+	}
 	list, _, err := s.Reports(ctx, c, NewRead(), nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	known := findReport(list, wanted.Name)
-	switch {
-	case known == nil && len(list) >= MaxReports:
-		return nil, nil, fact.Errorf(fact.SchemaInvalid, "a tenant may have at most 100 reports")
-	case known != nil && known.kept() == wanted.kept() && o.Idem == nil:
-		return known, nil, nil
+	if known = findReport(list, wanted.Name); known == nil && len(list) >= MaxReports {
+		return nil, nil, fact.Errorf(fact.SchemaInvalid, "a tenant may have at most %d reports", MaxReports)
 	}
-	return s.saveReport(ctx, c, o, &wanted, known, trace)
+	return wanted, known, nil
+}
+
+// settle is a report as it is kept: by whom, and without personal data. Its subject is
+// named as the facts of that subject have it.
+func (s *Service) settle(c Caller, r *Report) (*Report, error) {
+	masker := s.Masker(c, mask.Unsaid)
+	for _, part := range [...][2]string{{"name", r.Name}, {"predicate", r.Predicate}} {
+		if _, n := masker.Text(part[1]); n > 0 {
+			return nil, fact.Invalid(part[0], "looks like personal data, which is not stored")
+		}
+	}
+	wanted := *r
+	wanted.By = c.declares()
+	wanted.Title, _ = masker.Text(r.Title)
+	wanted.Subject, _ = masker.Name(r.Subject)
+	if len(wanted.Title) > report.MaxText {
+		return nil, fact.Invalid("title", "is longer than "+strconv.Itoa(report.MaxText)+" bytes once personal data in it is masked")
+	}
+	if wanted.Subject == "" {
+		return &wanted, nil
+	}
+	return &wanted, fact.CheckName("subject", wanted.Subject)
 }
 
 // declares is the name of the key as which a report reads that the caller declares.

@@ -269,7 +269,7 @@ func statements(list []fact.Fact) map[fact.ID]bool {
 func TestReportsRefuse(t *testing.T) {
 	for body, field := range map[string]string{
 		`{}`: "name", `{"name":"a b"}`: "name", `{"name":"a","schedule":"61 * * * *"}`: "schedule", `{"name":"a","schedule":"0 0 31 2 *"}`: "schedule",
-		`{"name":"a","timezone":"UTC"}`: "timezone", `{"name":"a","schedule":"@daily","timezone":"Mars/One"}`: "timezone", `{"name":"a","schedule":"@every 1s"}`: "schedule",
+		`{"name":"a","timezone":"UTC"}`: "timezone", `{"name":"a","schedule":"@daily","timezone":"Mars/One"}`: "timezone", `{"name":"a","schedule":"@every 1s"}`: "schedule", `{"name":"a","schedule":"@every 59s"}`: "schedule",
 		`{"name":"a","window_secs":0}`: "window_secs", `{"name":"a","limit":51}`: "limit", `{"name":"a","sections":["luck"]}`: "sections[0]",
 		`{"name":"a","sections":["stale","stale"]}`: "sections[1]", `{"name":"a","low_confidence":1.5}`: "low_confidence", `{"name":"a","stale_secs":0}`: "stale_secs",
 		`{"name":"a","subject":""}`: "subject", `{"name":"a","to":1}`: "to", `{"name":"a","by":"root"}`: "by", `{"name":"a","title":"` + strings.Repeat("x", 201) + `"}`: "title",

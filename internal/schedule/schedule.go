@@ -50,13 +50,23 @@ func Parse(expression, zone string) (*Schedule, error) {
 		return nil, fact.Invalid("schedule", "is no cron expression of five fields (minute, hour, day, month, weekday) and none such as @hourly or @every 15m: "+err.Error())
 	}
 	s.byClock = byTheClock(expression)
-	if every, ok := s.times.(cron.ConstantDelaySchedule); ok && every.Delay < minEvery*time.Second {
+	if s.Faster(minEvery * time.Second) {
 		return nil, fact.Invalid("schedule", "comes more often than each "+strconv.Itoa(minEvery)+" seconds")
 	}
 	if next := s.times.Next(time.Unix(0, 0).In(s.place)); next.IsZero() {
 		return nil, fact.Invalid("schedule", "never comes")
 	}
 	return s, nil
+}
+
+// Faster tells of a schedule that keeps a pace, such as @every 15s, that its times are
+// closer to each other than that; all others are at least a minute apart.
+func (s *Schedule) Faster(than time.Duration) bool {
+	if s == nil {
+		return false
+	}
+	every, ok := s.times.(cron.ConstantDelaySchedule)
+	return ok && every.Delay < than
 }
 
 // Next returns the first time after a time; NoInstant for none, and of a nil Schedule.
