@@ -8,6 +8,7 @@ import (
 	"abagraph/ingest/load"
 	"abagraph/internal/models"
 	"abagraph/internal/outbound"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -20,6 +21,7 @@ type Desk struct {
 	// could harm; nil = none is read.
 	PDF    func(ctx context.Context, tenant string, raw []byte) (*load.Document, error)
 	Logger *slog.Logger // nil = nobody is told
+	Tracer span.Tracer  // of jobs in parts; nil = nobody keeps them
 
 	jobs runners
 }

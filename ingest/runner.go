@@ -13,6 +13,7 @@ import (
 	"abagraph/fact"
 	"abagraph/ingest/load"
 	"abagraph/internal/jsonx"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -210,8 +211,11 @@ func (d *Desk) run(ctx context.Context, w *work, j *Job, leave func()) {
 func (d *Desk) step(ctx context.Context, w *work, j *Job) error {
 	ctx, cancel := context.WithTimeout(ctx, chunkTime)
 	defer cancel()
+	ctx, part := span.Work(ctx, d.Tracer, "work digest")
+	defer part.End()
 	found, err := w.readChunks(ctx, []load.Chunk{w.chunks[j.Done]})
 	if err != nil {
+		part.Fail(string(fact.CodeOf(err)))
 		return err
 	}
 	write, kept := w.plan(found)

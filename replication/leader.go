@@ -9,6 +9,7 @@ import (
 	"abagraph/fact"
 	"abagraph/fsm"
 	"abagraph/internal/planted"
+	"abagraph/internal/span"
 	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
@@ -159,7 +160,14 @@ func (n *Node) sweepOnce() (*fsm.SweepReport, error) {
 	if !due {
 		return nil, nil
 	}
+	_, part := span.Work(context.Background(), n.options.Tracer, "work sweep")
+	defer part.End()
 	done, err := n.applyEntry(entry.EncodeSweep(now))
+	if err != nil {
+		part.Fail(string(fact.CodeOf(err)))
+	} else if done.Sweep != nil {
+		part.Int("abagraph.removed", int64(done.Sweep.Removed))
+	}
 	return done.Sweep, err
 }
 

@@ -40,7 +40,7 @@ type Node struct {
 	disk       diskUse
 	room       room
 	backlog    *backlog
-	untraced   atomic.Pointer[string] // the leader's address that takes no traced writes
+	untraced   atomic.Pointer[olderPeer]
 	backing    chan struct{}          // held while a backup is under way
 
 	seenMu  sync.Mutex

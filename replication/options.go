@@ -47,8 +47,8 @@ type Options struct {
 	Secret string
 	TLS    *TLSFiles
 
-	// Tracer keeps what other nodes ask of this one, where they trace it; nil = nobody
-	// does.
+	// Tracer keeps what other nodes ask of this one, where they trace it, and sweeps; nil
+	// = nobody does.
 	Tracer span.Tracer
 
 	Logger     *slog.Logger          // nil discards
@@ -99,6 +99,9 @@ type Options struct {
 	free func() (uint64, error)
 	// dial replaces the network's, so that tests can cut wires.
 	dial func(ctx context.Context, address string) (net.Conn, error)
+	// knows tells which calls this node knows, so that tests have peers of an older
+	// version; nil = all.
+	knows func(method) bool
 }
 
 // TLSFiles are PEM files for mutual TLS between nodes: this node's certificate

@@ -102,6 +102,9 @@ func (s *callServer) dispatch(ctx context.Context, m method, payload []byte) ([]
 	if s.stream == streamGuest && m != methodJoin {
 		return nil, fact.Errorf(fact.Forbidden, "a node that is not a member may only ask to join")
 	}
+	if n.options.knows != nil && !n.options.knows(m) {
+		return nil, unknown(m)
+	}
 	switch m {
 	case methodPropose:
 		return n.servePropose(ctx, payload)
@@ -122,8 +125,10 @@ func (s *callServer) dispatch(ctx context.Context, m method, payload []byte) ([]
 	case methodRole:
 		return n.serveRole(payload)
 	}
-	return nil, fact.Errorf(fact.SchemaInvalid, noCall+"%d", m)
+	return nil, unknown(m)
 }
+
+func unknown(m method) error { return fact.Errorf(fact.SchemaInvalid, noCall+"%d", m) }
 
 // noCall begins the refusal of a call that this version does not know.
 const noCall = "peers of this version know no call "

@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"strings"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/internal/span"
@@ -10,7 +11,7 @@ import (
 
 // forward sends a write to the leader. One that is traced takes its place in the trace
 // along, so that what the leader does is part of it; a leader of a version that knows
-// no such call is sent the write alone from then on.
+// no such call is sent the write alone for a while.
 func (n *Node) forward(ctx context.Context, address string, data []byte) (verdict, []byte, error) {
 	ctx, part := span.Start(ctx, "peer.forward", span.Client)
 	defer part.End()
@@ -19,15 +20,23 @@ func (n *Node) forward(ctx context.Context, address string, data []byte) (verdic
 		if err != nil || v != verdictFailed || !unknownCall(payload) {
 			return v, payload, err
 		}
-		n.untraced.Store(&address) // nothing was done
+		n.untraced.Store(&olderPeer{address, time.Now().Add(olderWait)}) // nothing was done
 	}
 	return n.calls.call(ctx, address, streamWrites, methodPropose, data)
 }
 
 func (n *Node) takesNone(address string) bool {
 	known := n.untraced.Load()
-	return known != nil && *known == address
+	return known != nil && known.address == address && time.Now().Before(known.until)
 }
+
+// olderPeer is a leader that takes no traced writes, until it may have been upgraded.
+type olderPeer struct {
+	address string
+	until   time.Time
+}
+
+const olderWait = time.Minute
 
 func unknownCall(payload []byte) bool {
 	e := decodeFailure(payload)

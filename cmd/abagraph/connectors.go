@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"abagraph/ingest/connect"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -16,6 +17,6 @@ const reportLook = 5 * time.Second
 
 // openConnectors makes what keeps the connectors: they call out through the guard,
 // and their secrets are those that the operator has named.
-func (n *node) openConnectors(door *memory.Service, logger *slog.Logger) (*connect.Service, error) {
-	return connect.New(connect.Options{Memory: door, Guard: n.guard, Secret: door.Secret, Logger: logger})
+func (n *node) openConnectors(door *memory.Service, logger *slog.Logger, tracer span.Tracer) (*connect.Service, error) {
+	return connect.New(connect.Options{Memory: door, Guard: n.guard, Secret: door.Secret, Logger: logger, Tracer: tracer})
 }

@@ -28,6 +28,7 @@ import (
 	"abagraph/internal/models"
 	"abagraph/internal/otlp"
 	"abagraph/internal/outbound"
+	"abagraph/internal/span"
 	"abagraph/internal/watch"
 	rlog "abagraph/log"
 	"abagraph/memory"
@@ -72,28 +73,29 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err != nil {
 		return nil, err
 	}
-	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, Guard: n.guard, PDF: pdfReader().PDF, Logger: logger}
+	tracer, err := n.openTracer(s, logger, registry)
+	if err != nil {
+		return nil, err
+	}
+	n.door, n.desk = door, &ingest.Desk{Memory: door, Models: n.models, Guard: n.guard, PDF: pdfReader().PDF, Logger: logger, Tracer: tracer}
 	config := serverConfig(s, door, logger, window, registry)
-	config.Desk = n.desk
+	config.Desk, config.Tracer = n.desk, tracer
 	tools, err := mcpServer(s, door, n.desk, logger)
 	if err != nil {
 		return nil, err
 	}
 	config.MCP, config.Tools = tools, toolCards(tools)
-	if config.Connect, err = n.openConnectors(door, logger); err != nil {
+	if config.Connect, err = n.openConnectors(door, logger, tracer); err != nil {
 		return nil, err
 	}
 	if config.Signups, err = openSignups(s); err != nil {
 		return nil, err
 	}
-	triggers, err := trigger.New(trigger.Options{Memory: door, Connect: config.Connect, Logger: logger})
+	triggers, err := trigger.New(trigger.Options{Memory: door, Connect: config.Connect, Logger: logger, Tracer: tracer})
 	if err != nil {
 		return nil, err
 	}
 	config.Triggers = triggers
-	if config.Tracer, err = n.openTracer(s, logger, registry); err != nil {
-		return nil, err
-	}
 	if n.server, err = httpd.NewServer(config); err != nil {
 		return nil, err
 	}
@@ -109,16 +111,21 @@ func openNode(s settings, logger *slog.Logger, window *events.Window, die func(l
 	if err := n.startRaft(s, logger, registry); err != nil {
 		return nil, err
 	}
-	n.keeper.start(door)
+	n.begin(s, config.Connect, triggers, tracer, logger)
+	return n, nil
+}
+
+// begin starts what the node does by itself, now that it is whole.
+func (n *node) begin(s settings, connectors *connect.Service, triggers *trigger.Service, tracer span.Tracer, logger *slog.Logger) {
+	n.keeper.start(n.door)
 	n.runner = triggers.Start(triggerLook, func() bool { return n.raft.Leads() }, clock)
-	n.reports = watch.StartReports(watch.ReportOptions{Memory: door, Leads: n.raft.Leads, Now: clock, Every: reportLook, Logger: logger})
+	n.reports = watch.StartReports(watch.ReportOptions{Memory: n.door, Leads: n.raft.Leads, Now: clock, Every: reportLook, Tracer: tracer, Logger: logger})
 	if secs := s.seconds("connector_poll_secs"); secs > 0 {
-		n.poller = config.Connect.StartPoller(secs, func() bool { return n.raft.Leads() })
+		n.poller = connectors.StartPoller(secs, func() bool { return n.raft.Leads() })
 	}
 	if every := s.seconds("alert_interval_secs"); every > 0 {
-		n.watcher = watch.Start(watch.Options{Memory: door, Guard: n.guard, Leads: n.raft.Leads, Every: every, Logger: logger})
+		n.watcher = watch.Start(watch.Options{Memory: n.door, Guard: n.guard, Leads: n.raft.Leads, Every: every, Tracer: tracer, Logger: logger})
 	}
-	return n, nil
 }
 
 // openMemory makes the door before the engine behind it is there: nothing goes
@@ -279,6 +286,9 @@ func (n *node) close(limit time.Duration) error {
 	if n.reports != nil {
 		n.reports.Stop()
 	}
+	if n.watcher != nil {
+		n.watcher.Stop()
+	}
 	if n.poller != nil {
 		n.poller.Stop()
 	}
@@ -287,9 +297,6 @@ func (n *node) close(limit time.Duration) error {
 	}
 	if n.door != nil {
 		n.door.Close()
-	}
-	if n.watcher != nil {
-		n.watcher.Stop()
 	}
 	n.keeper.stop()
 	if n.guard != nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"abagraph/internal/otlp/collector"
 )
@@ -17,7 +19,7 @@ func TestTracesOfACluster(t *testing.T) {
 	c := collector.Start(t)
 	dir := t.TempDir()
 	args := func(name string, more ...string) []string {
-		return append([]string{"--bind", "127.0.0.1:0", "--peer-bind", "127.0.0.1:0", "--node-id", name, "--data", filepath.Join(dir, name), "--admin-key", "canary-admin-key", "--otlp-endpoint", c.URL}, more...)
+		return append([]string{"--bind", "127.0.0.1:0", "--peer-bind", "127.0.0.1:0", "--node-id", name, "--data", filepath.Join(dir, name), "--admin-key", "canary-admin-key", "--otlp-endpoint", c.URL, "--alert-interval-secs", "1", "--ttl-interval-secs", "1"}, more...)
 	}
 	first := launch(t, args("one")...).up()
 	second := launch(t, args("two", "--join", first.peers)...).up()
@@ -70,6 +72,15 @@ func TestTracesOfACluster(t *testing.T) {
 	seen := c.Of(t, read, 3)
 	if seen["memory.read"].Parent != seen["GET /api/entities/*"].ID || seen["read.basis"].Parent != seen["memory.read"].ID {
 		t.Errorf("the read is %v", seen)
+	}
+	// What the node does by itself is a trace of its own.
+	send(first, "POST", "/api/alerts?tenant=canarytenant", `{"name":"canary-alert","kind":"freshness","threshold":60}`, read)
+	send(first, "POST", "/api/facts?tenant=canarytenant", fmt.Sprintf(`{"subject":"Canary:gone","predicate":"p","object":"canary","transient":true,"valid_until":%d}`, time.Now().Add(time.Second).UnixMilli()), read)
+	for root, below := range map[string]string{"work alerts": "memory.read", "work sweep": ""} {
+		one := c.Named(t, root)
+		if one[root].Parent != "" || one[root].Failed || below != "" && one[below].Parent != one[root].ID {
+			t.Errorf("%s is %v", root, one)
+		}
 	}
 	second.stop()
 	first.stop()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/rounds"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -17,50 +19,27 @@ import (
 type Poller struct {
 	s      *Service
 	leads  func() bool
-	every  time.Duration
+	rounds *rounds.Rounds
 	places Places
 	pulls  sync.WaitGroup
 
 	mu      sync.Mutex
 	waiting []*Connector     // what was due first comes first
 	known   map[pullKey]bool // those that wait or are being pulled
-
-	cancel context.CancelFunc
-	done   chan struct{}
 }
 
 // StartPoller begins to poll. It must be stopped before the memory is closed.
 func (s *Service) StartPoller(every time.Duration, leads func() bool) *Poller {
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &Poller{
-		s: s, leads: leads, every: every, known: make(map[pullKey]bool), cancel: cancel, done: make(chan struct{}),
-	}
+	p := &Poller{s: s, leads: leads, known: make(map[pullKey]bool)}
 	s.logger.Info("abagraph.connector.poll_start", "interval_secs", every.Seconds())
-	go p.run(ctx)
+	p.rounds = rounds.Start(rounds.Options{Every: every, Leads: leads, Round: p.round})
 	return p
 }
 
 // Stop ends the polling, and what is being pulled with it.
 func (p *Poller) Stop() {
-	p.cancel()
-	<-p.done
+	p.rounds.Stop()
 	p.pulls.Wait()
-}
-
-func (p *Poller) run(ctx context.Context) {
-	defer close(p.done)
-	ticker := time.NewTicker(p.every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if p.leads() {
-				p.round(ctx)
-			}
-		}
-	}
 }
 
 // round puts what is due in line. What waits, or is being pulled still, is not due
@@ -118,12 +97,15 @@ func Internal(tenant string) memory.Caller {
 
 func (s *Service) poll(ctx context.Context, tenant, name string) {
 	started := time.Now()
+	ctx, part := span.Work(ctx, s.tracer, "work poll")
+	defer part.End()
 	k, done, err := s.Pull(ctx, Internal(tenant), memory.WriteOptions{}, name, nil)
 	if ctx.Err() != nil || errors.Is(err, errUnderWay) || errors.Is(err, errMoved) {
 		return
 	}
 	ms := time.Since(started).Milliseconds()
 	if err != nil {
+		part.Fail(string(fact.CodeOf(err)))
 		event := "abagraph.connector.poll_ingest_err"
 		if done == nil || done.Unfetched {
 			event = "abagraph.connector.poll_fetch_err"

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"abagraph/internal/outbound"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Secret func(ctx context.Context, tenant, name string) (string, error)
 	// Logger is told of deliveries and pulls; nil = nobody is.
 	Logger *slog.Logger
+	// Tracer keeps what is done in parts; nil = nobody does.
+	Tracer span.Tracer
 }
 
 // Service keeps connectors and takes what they deliver. It is safe for concurrent
@@ -29,6 +32,7 @@ type Service struct {
 	guard  *outbound.Guard
 	secret func(ctx context.Context, tenant, name string) (string, error)
 	logger *slog.Logger
+	tracer span.Tracer
 	pulls  pulls
 	// self names this run of the node in the states of what it pulls.
 	self string
@@ -39,7 +43,7 @@ func New(o Options) (*Service, error) {
 	if o.Memory == nil {
 		return nil, errors.New("connect: a door to the memory is required")
 	}
-	s := &Service{memory: o.Memory, guard: o.Guard, secret: o.Secret, logger: o.Logger}
+	s := &Service{memory: o.Memory, guard: o.Guard, secret: o.Secret, logger: o.Logger, tracer: o.Tracer}
 	if s.logger == nil {
 		s.logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"abagraph/fact"
 	"abagraph/ingest/connect"
+	"abagraph/internal/rounds"
+	"abagraph/internal/span"
 	"abagraph/memory"
 	"abagraph/memory/mask"
 )
@@ -19,9 +21,9 @@ type runKey struct{ tenant, name string }
 
 // Runner runs what is due, on the node that leads.
 type Runner struct {
-	s     *Service
-	leads func() bool
-	now   func() time.Time
+	s      *Service
+	rounds *rounds.Rounds
+	now    func() time.Time
 
 	mu      sync.Mutex
 	running map[runKey]bool
@@ -29,45 +31,20 @@ type Runner struct {
 
 	places connect.Places
 	runs   sync.WaitGroup
-	cancel context.CancelFunc
-	done   chan struct{}
 }
 
 // Start begins to run triggers: it looks each so often what is due. It must be stopped
 // before the memory is closed.
 func (s *Service) Start(each time.Duration, leads func() bool, now func() time.Time) *Runner {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &Runner{
-		s: s, leads: leads, now: now, running: make(map[runKey]bool), looked: make(map[runKey]time.Time),
-		cancel: cancel, done: make(chan struct{}),
-	}
-	go r.run(ctx, each)
+	r := &Runner{s: s, now: now, running: make(map[runKey]bool), looked: make(map[runKey]time.Time)}
+	r.rounds = rounds.Start(rounds.Options{Every: each, Leads: leads, Round: r.round, Follows: r.forgetAll})
 	return r
 }
 
 // Stop ends the runs.
 func (r *Runner) Stop() {
-	r.cancel()
-	<-r.done
+	r.rounds.Stop()
 	r.runs.Wait()
-}
-
-func (r *Runner) run(ctx context.Context, each time.Duration) {
-	defer close(r.done)
-	ticker := time.NewTicker(each)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if r.leads() {
-				r.round(ctx)
-			} else {
-				r.forgetAll()
-			}
-		}
-	}
 }
 
 // round begins what is due, and first what has waited longest: triggers whose sources
@@ -166,6 +143,8 @@ func (r *Runner) leave(t *Trigger) {
 }
 
 func (r *Runner) fire(ctx context.Context, t *Trigger) {
+	ctx, part := span.Work(ctx, r.s.tracer, "work trigger")
+	defer part.End()
 	slot := fact.Instant(r.now().UnixMilli())
 	done, err := r.s.fire(ctx, connect.Internal(t.Tenant()), t, slot)
 	if err != nil && t.schedule != nil {
@@ -175,6 +154,7 @@ func (r *Runner) fire(ctx context.Context, t *Trigger) {
 	case ctx.Err() != nil, done == nil && err == nil, errors.Is(err, errRuns):
 		return
 	case err != nil:
+		part.Fail(string(fact.CodeOf(err)))
 		r.s.logger.Warn("abagraph.trigger.run", "tenant", t.Tenant(), "trigger", t.Name, "error", err.Error())
 	default:
 		r.s.logger.Info("abagraph.trigger.run", "tenant", t.Tenant(), "trigger", t.Name, "records", done.Records, "asserted", done.Asserted, "skipped", done.Skipped, "tx", done.Tx)

@@ -11,6 +11,7 @@ import (
 	"abagraph/fact"
 	"abagraph/ingest/connect"
 	"abagraph/internal/jsonx"
+	"abagraph/internal/span"
 	"abagraph/memory"
 	"abagraph/memory/mask"
 )
@@ -34,6 +35,7 @@ type Options struct {
 	Memory  *memory.Service
 	Connect *connect.Service
 	Logger  *slog.Logger // nil = nobody is told
+	Tracer  span.Tracer  // of runs in parts; nil = nobody keeps them
 }
 
 // Service keeps triggers and runs them. It is safe for concurrent use.
@@ -41,6 +43,7 @@ type Service struct {
 	memory  *memory.Service
 	connect *connect.Service
 	logger  *slog.Logger
+	tracer  span.Tracer
 }
 
 // New makes a Service.
@@ -48,7 +51,7 @@ func New(o Options) (*Service, error) {
 	if o.Memory == nil || o.Connect == nil {
 		return nil, errors.New("trigger: a door to the memory and the connectors are required")
 	}
-	s := &Service{memory: o.Memory, connect: o.Connect, logger: o.Logger}
+	s := &Service{memory: o.Memory, connect: o.Connect, logger: o.Logger, tracer: o.Tracer}
 	if s.logger == nil {
 		s.logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}

@@ -67,6 +67,8 @@ var table = []house{
 		"internal/outbound guards every outbound call: it imports the standard library only"},
 	{"internal/span", nil, []string{anyModule, "os", "net"},
 		"internal/span is what may be told of a request in parts: it imports the standard library only"},
+	{"internal/rounds", nil, []string{anyModule, "os", "net"},
+		"internal/rounds is a loop that one node has: it imports the standard library only"},
 	{"internal/otlp", []string{"internal/span"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"internal/otlp sends spans to a collector: it imports internal/span only"},
 	{"internal/byok", []string{"fact"}, []string{"os", "net", "net/http"},

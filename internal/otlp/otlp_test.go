@@ -2,11 +2,16 @@ package otlp_test
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"abagraph/internal/otlp"
 	"abagraph/internal/otlp/collector"
@@ -125,5 +130,105 @@ func TestEndpointsAreChecked(t *testing.T) {
 		if err := otlp.Check(endpoint); (err == nil) != good {
 			t.Errorf("%q: %v", endpoint, err)
 		}
+	}
+}
+
+// TestNothingOfTheCollectorIsTold: a collector that echoes its key, in whatever part of
+// its answer, or redirects to another host, gets it written nowhere and sent nowhere
+// else; the line says in few words what was wrong.
+func TestNothingOfTheCollectorIsTold(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=canary-key")
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another host was sent %s", r.Header.Get("X-Key"))
+	}))
+	defer elsewhere.Close()
+	for want, answer := range map[string]func(w http.ResponseWriter, key string){
+		"status 401": func(w http.ResponseWriter, key string) { http.Error(w, key, http.StatusUnauthorized) },
+		"status 429, 502": func(w http.ResponseWriter, key string) {
+			w.Header().Set("Retry-After", "3600")
+			http.Error(w, key, http.StatusServiceUnavailable)
+		},
+		"redirects to another host": func(w http.ResponseWriter, key string) {
+			w.Header().Set("Location", elsewhere.URL+"/"+key)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		},
+		"too long": func(w http.ResponseWriter, key string) {
+			for range 1 << 10 {
+				if _, err := io.WriteString(w, strings.Repeat(key, 1<<8)); err != nil {
+					return
+				}
+			}
+		},
+		"did not take all": func(w http.ResponseWriter, key string) {
+			body, err := proto.Marshal(&coltrace.ExportTraceServiceResponse{PartialSuccess: &coltrace.ExportTracePartialSuccess{RejectedSpans: 1, ErrorMessage: key}})
+			if err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = w.Write(body)
+		},
+		"does not speak OTLP": func(w http.ResponseWriter, key string) {
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			_, _ = io.WriteString(c, key+" is what I say\r\n\r\n")
+		},
+	} {
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r.Header.Get("X-Key")) }))
+		tracer, lines := open(t, site.URL)
+		tracer.Begin("x", "").End(time.Now())
+		tracer.Close()
+		site.Close()
+		if got := lines.String(); !strings.Contains(got, want) || strings.Contains(got, "canary") || len(got) > 400 || tracer.Counts().Failed != 1 {
+			t.Errorf("%s: told %s, counted %+v", want, got, tracer.Counts())
+		}
+	}
+}
+
+// TestTheSDKsVariablesAreChecked: one that it cannot read ends the start in one line that
+// names it and not its value, and the SDK itself writes none.
+func TestTheSDKsVariablesAreChecked(t *testing.T) {
+	for _, v := range []struct {
+		name, value string
+		good        bool
+	}{
+		{"OTEL_EXPORTER_OTLP_HEADERS", "canary-key", false}, {"OTEL_EXPORTER_OTLP_HEADERS", "canary key=x", false}, {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=canary%zz", false},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%2Cb, y=z", true}, {"OTEL_EXPORTER_OTLP_TIMEOUT", "canary", false}, {"OTEL_EXPORTER_OTLP_TIMEOUT", "5000", true},
+		{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/canary", false}, {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/canary", false}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://canary\x7f", false},
+		{"OTEL_TRACES_SAMPLER", "canary", false}, {"OTEL_TRACES_SAMPLER", "ParentBased_TraceIDRatio", true}, {"OTEL_TRACES_SAMPLER_ARG", "canary", false}, {"OTEL_TRACES_SAMPLER_ARG", "1.5", false},
+		{"OTEL_TRACES_SAMPLER_ARG", "0.25", true}, {"OTEL_RESOURCE_ATTRIBUTES", "canary", false}, {"OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=prod,team=a%20b", true},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			t.Setenv(v.name, v.value)
+			tracer, err := otlp.Open(t.Context(), otlp.Options{Endpoint: "http://127.0.0.1:1", Version: "1", Node: "n1", Logger: slog.New(slog.DiscardHandler)})
+			if err == nil {
+				tracer.Close()
+			}
+			if (err == nil) != v.good {
+				t.Fatalf("%q: %v", v.value, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), v.name) || strings.Contains(err.Error(), "canary")) {
+				t.Errorf("told as %v", err)
+			}
+		})
+	}
+}
+
+// TestWorkOfTheNode: what the node does by itself is a trace of its own.
+func TestWorkOfTheNode(t *testing.T) {
+	c := collector.Start(t)
+	tracer, _ := open(t, c.URL)
+	ctx, part := span.Work(t.Context(), tracer, "work poll")
+	_, inner := span.Start(ctx, "outbound GET", span.Client)
+	inner.End()
+	part.Fail("")
+	part.End()
+	tracer.Close()
+	got := c.All(t, 2)
+	if s := got["work poll"]; s.Kind != "INTERNAL" || s.Parent != "" || !s.Failed || s.Attributes["error.type"] != "_OTHER" || got["outbound GET"].Parent != s.ID {
+		t.Errorf("came as %+v", got)
 	}
 }

@@ -117,7 +117,7 @@ func (q *queue) send(batch []trace.ReadOnlySpan) []trace.ReadOnlySpan {
 		q.failed.Add(uint64(len(batch)))
 		if now := time.Now(); now.Sub(q.complained) >= complainEach {
 			q.complained = now
-			q.logger.Warn("abagraph.trace.error", "error", err.Error(), "failed", q.failed.Load(), "dropped", q.dropped.Load())
+			q.logger.Warn("abagraph.trace.error", "error", told(err), "failed", q.failed.Load(), "dropped", q.dropped.Load())
 		}
 	} else {
 		q.sent.Add(uint64(len(batch)))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -54,8 +55,12 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if err := Check(o.Endpoint); err != nil {
 		return nil, err
 	}
+	if err := checkEnvironment(); err != nil {
+		return nil, err
+	}
 	exporter, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.Endpoint, "/")+"/v1/traces"),
+		otlptracehttp.WithProxy(only(o.Endpoint)), otlptracehttp.WithMaxResponseSize(maxAnswer),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: time.Second, MaxInterval: 5 * time.Second, MaxElapsedTime: sendTime}),
 	)
 	if err != nil {
@@ -71,6 +76,24 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(q), sdk.WithResource(res))
 	return &Tracer{provider: provider, tracer: provider.Tracer("abagraph", trace.WithInstrumentationVersion(o.Version)), queue: q}, nil
 }
+
+// maxAnswer bounds what is read of a collector's answer, in bytes.
+const maxAnswer = 64 << 10
+
+// only lets requests go to the collector and nowhere else: it is asked before each one
+// is sent, those that follow a redirect too, which would carry the collector's key
+// along. No proxy is used, whatever the environment says.
+func only(endpoint string) func(*http.Request) (*url.URL, error) {
+	collector, err := url.Parse(endpoint)
+	return func(r *http.Request) (*url.URL, error) {
+		if err != nil || r.URL.Scheme != collector.Scheme || r.URL.Host != collector.Host {
+			return nil, errElsewhere
+		}
+		return nil, nil
+	}
+}
+
+var errElsewhere = errors.New("the collector redirects to another host")
 
 // closeTime is how long the end waits for the last spans to be sent.
 const closeTime = 3 * time.Second
@@ -94,7 +117,7 @@ func (t *Tracer) Begin(name, traceparent string) span.Recorder {
 	if traceparent != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceparent})
 	}
-	return t.begin(ctx, name)
+	return t.begin(ctx, name, trace.SpanKindServer)
 }
 
 // Join is of span.Tracer.
@@ -103,11 +126,16 @@ func (t *Tracer) Join(name string, parent span.Wire) span.Recorder {
 	copy(c.TraceID[:], parent[:16])
 	copy(c.SpanID[:], parent[16:24])
 	c.TraceFlags, c.Remote = trace.TraceFlags(parent[24])&trace.FlagsSampled, true
-	return t.begin(trace.ContextWithRemoteSpanContext(context.Background(), trace.NewSpanContext(c)), name)
+	return t.begin(trace.ContextWithRemoteSpanContext(context.Background(), trace.NewSpanContext(c)), name, trace.SpanKindServer)
 }
 
-func (t *Tracer) begin(ctx context.Context, name string) span.Recorder {
-	ctx, s := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer))
+// Work is of span.Tracer.
+func (t *Tracer) Work(name string) span.Recorder {
+	return t.begin(context.Background(), name, trace.SpanKindInternal)
+}
+
+func (t *Tracer) begin(ctx context.Context, name string, kind trace.SpanKind) span.Recorder {
+	ctx, s := t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
 	if !s.IsRecording() {
 		return nil
 	}

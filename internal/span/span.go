@@ -29,6 +29,8 @@ type Tracer interface {
 	Begin(name, traceparent string) Recorder
 	// Join begins the span of what another node asks, below the one there.
 	Join(name string, parent Wire) Recorder
+	// Work begins the span of what the node does by itself.
+	Work(name string) Recorder
 }
 
 // Recorder keeps one span. It is safe for concurrent use.
@@ -54,6 +56,19 @@ func With(ctx context.Context, r Recorder) context.Context {
 
 // Span is a part of what is done. The zero Span is kept nowhere.
 type Span struct{ r Recorder }
+
+// Work begins the span of what a node does by itself, and returns the context that lies
+// in it. Without a tracer there is none.
+func Work(ctx context.Context, t Tracer, name string) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	r := t.Work(name)
+	if r == nil {
+		return ctx, Span{}
+	}
+	return With(ctx, r), Span{r}
+}
 
 // Of returns the span that a context lies in.
 func Of(ctx context.Context) Span {
@@ -101,8 +116,11 @@ func (s Span) Int(name string, n int64) {
 	}
 }
 
-// Fail tells that it failed, with a code.
+// Fail tells that it failed, with a code; "" = one that has no name.
 func (s Span) Fail(code string) {
+	if code == "" {
+		code = "_OTHER" // as OpenTelemetry's conventions call it
+	}
 	if s.r != nil {
 		s.r.Fail(code)
 	}

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/internal/rounds"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
 // reporting is how many reports are made at the same time.
 const reporting = 2
 
-// ReportOptions are what a Reporter needs; all of them are required.
+// ReportOptions are what a Reporter needs; all but Tracer are required.
 type ReportOptions struct {
 	Memory *memory.Service
 	// Leads tells whether this node leads.
@@ -21,44 +23,29 @@ type ReportOptions struct {
 	// Now reads the clock by which reports are due.
 	Now func() time.Time
 	// Every is the time from one look to the next.
-	Every  time.Duration
+	Every time.Duration
+	// Tracer keeps what is done in parts; nil = nobody does.
+	Tracer span.Tracer
 	Logger *slog.Logger
 }
 
-// Reporter has reports made when they are due. Stop ends it.
+// Reporter has reports made when they are due. Stop ends it, waits for what is under
+// way to end, and must be called before the memory is closed.
 type Reporter struct {
-	o    ReportOptions
-	stop context.CancelFunc
-	done chan struct{}
+	o ReportOptions
+	*rounds.Rounds
 }
 
 // StartReports begins to look what is due.
 func StartReports(o ReportOptions) *Reporter {
-	ctx, stop := context.WithCancel(context.Background())
-	r := &Reporter{o: o, stop: stop, done: make(chan struct{})}
-	go r.run(ctx)
+	r := &Reporter{o: o}
+	r.Rounds = rounds.Start(rounds.Options{Every: o.Every, Leads: o.Leads, Round: r.rounds})
 	return r
 }
 
-// Stop ends the looking, and waits for what is under way to end. It must be called
-// before the memory is closed.
-func (r *Reporter) Stop() {
-	r.stop()
-	<-r.done
-}
-
-func (r *Reporter) run(ctx context.Context) {
-	defer close(r.done)
-	ticker := time.NewTicker(r.o.Every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		for r.o.Leads() && r.Round(ctx) {
-		}
+// rounds makes all that is due.
+func (r *Reporter) rounds(ctx context.Context) {
+	for r.o.Leads() && r.Round(ctx) {
 	}
 }
 
@@ -105,9 +92,12 @@ func (r *Reporter) Round(ctx context.Context) (more bool) {
 func (r *Reporter) make(ctx context.Context, due memory.DueReport, now fact.Instant) bool {
 	ctx, cancel := context.WithTimeout(ctx, memory.ReportTime+memory.DefaultTimeout)
 	defer cancel()
+	ctx, part := span.Work(ctx, r.o.Tracer, "work report")
+	defer part.End()
 	ran, err := r.o.Memory.RunDueReport(ctx, due, now)
 	switch {
 	case err != nil:
+		part.Fail(string(fact.CodeOf(err)))
 		r.o.Logger.Warn("abagraph.report.run", "tenant", due.Tenant, "report", due.Name, "error", err.Error())
 	case ran:
 		r.o.Logger.Info("abagraph.report.run", "tenant", due.Tenant, "report", due.Name, "slot", int64(due.Slot))

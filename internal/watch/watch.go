@@ -6,7 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"abagraph/fact"
 	"abagraph/internal/outbound"
+	"abagraph/internal/rounds"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -26,7 +29,7 @@ const (
 	share = 20
 )
 
-// Options are what a Watcher needs; all of them are required.
+// Options are what a Watcher needs; all but Tracer are required.
 type Options struct {
 	Memory *memory.Service
 	// Guard is the way out.
@@ -34,15 +37,17 @@ type Options struct {
 	// Leads tells whether this node leads.
 	Leads func() bool
 	// Every is the time from one round to the next.
-	Every  time.Duration
+	Every time.Duration
+	// Tracer keeps what is done in parts; nil = nobody does.
+	Tracer span.Tracer
 	Logger *slog.Logger
 }
 
-// Watcher looks at alerts. Stop ends it.
+// Watcher looks at alerts. Stop ends it, waits for what is under way to end, and must be
+// called before the memory is closed.
 type Watcher struct {
-	o    Options
-	stop context.CancelFunc
-	done chan struct{}
+	o Options
+	*rounds.Rounds
 
 	mu    sync.Mutex
 	rests map[string]time.Time // until when a tenant is not looked at again
@@ -57,33 +62,9 @@ const maxRemembered = 100_000
 
 // Start begins to look.
 func Start(o Options) *Watcher {
-	ctx, stop := context.WithCancel(context.Background())
-	w := &Watcher{o: o, stop: stop, done: make(chan struct{}), rests: make(map[string]time.Time), tried: make(map[hook]time.Time)}
-	go w.run(ctx)
+	w := &Watcher{o: o, rests: make(map[string]time.Time), tried: make(map[hook]time.Time)}
+	w.Rounds = rounds.Start(rounds.Options{Every: o.Every, Leads: o.Leads, Round: w.Round})
 	return w
-}
-
-// Stop ends the looking, and waits for what is under way to end. It must be called
-// before the memory is closed.
-func (w *Watcher) Stop() {
-	w.stop()
-	<-w.done
-}
-
-func (w *Watcher) run(ctx context.Context) {
-	defer close(w.done)
-	ticker := time.NewTicker(w.o.Every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if w.o.Leads() {
-			w.Round(ctx)
-		}
-	}
 }
 
 // Round looks once at the alerts of every tenant, and tells the webhooks. What takes
@@ -119,10 +100,13 @@ func (w *Watcher) look(ctx context.Context, tenant string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+	ctx, part := span.Work(ctx, w.o.Tracer, "work alerts")
+	defer part.End()
 	started := time.Now()
 	changed, err := w.o.Memory.LookAtAlerts(ctx, tenant)
 	w.rest(tenant, time.Since(started))
 	if err != nil {
+		part.Fail(string(fact.CodeOf(err)))
 		w.failed(tenant, err)
 	}
 	for i := range changed {

@@ -14,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"abagraph/fact"
 	"abagraph/internal/jsonx"
 	"abagraph/internal/outbound"
+	"abagraph/internal/span"
 	"abagraph/memory"
 )
 
@@ -72,7 +74,10 @@ func (w *Watcher) try(h hook) {
 func (w *Watcher) tell(ctx context.Context, tenant string, a *memory.Alert) {
 	ctx, cancel := context.WithTimeout(ctx, webhookTime)
 	defer cancel()
+	ctx, part := span.Work(ctx, w.o.Tracer, "work webhook")
+	defer part.End()
 	if err := w.send(ctx, tenant, a); err != nil {
+		part.Fail(string(fact.CodeOf(err)))
 		w.o.Logger.Warn("abagraph.alert.webhook_err", "tenant", tenant, "alert", a.Name, "error", err.Error())
 		return
 	}

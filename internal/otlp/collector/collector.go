@@ -141,12 +141,30 @@ func attributes(list []*common.KeyValue) map[string]string {
 // Of waits until so many spans of a trace have come, and returns them by name.
 func (c *Collector) Of(t testing.TB, trace string, n int) map[string]Span {
 	t.Helper()
+	return c.wait(t, n, func(s *Span) bool { return s.Trace == trace })
+}
+
+// All waits until so many spans have come, of whatever trace, and returns them by name.
+func (c *Collector) All(t testing.TB, n int) map[string]Span {
+	t.Helper()
+	return c.wait(t, n, func(*Span) bool { return true })
+}
+
+// Named waits until a span of a name has come, and returns the spans of its trace by
+// name.
+func (c *Collector) Named(t testing.TB, name string) map[string]Span {
+	t.Helper()
+	return c.Of(t, c.wait(t, 1, func(s *Span) bool { return s.Name == name })[name].Trace, 1)
+}
+
+func (c *Collector) wait(t testing.TB, n int, wanted func(*Span) bool) map[string]Span {
+	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		of, came := map[string]Span{}, 0
 		c.mu.Lock()
-		for _, s := range c.spans {
-			if s.Trace == trace {
-				of[s.Name] = s
+		for i := range c.spans {
+			if s := &c.spans[i]; wanted(s) {
+				of[s.Name] = *s
 				came++
 			}
 		}
@@ -155,7 +173,7 @@ func (c *Collector) Of(t testing.TB, trace string, n int) map[string]Span {
 			return of
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("of trace %s came %v, want %d spans", trace, of, n)
+			t.Fatalf("there came %v, want %d spans", of, n)
 		}
 	}
 }
