@@ -41,7 +41,7 @@ type Node struct {
 	room       room
 	backlog    *backlog
 	untraced   atomic.Pointer[olderPeer]
-	backing    chan struct{}          // held while a backup is under way
+	backing    chan struct{} // held while a backup is under way
 
 	seenMu  sync.Mutex
 	seen    map[string]peerStatus

@@ -61,7 +61,7 @@ var table = []house{
 		"memory is the one door: it imports fact and log/entry, and reaches replication and fsm only through interfaces that it declares"},
 	{"memory/packet", []string{"fact"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib, prometheus, "os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "time"},
 		"memory/packet is a pure function from facts to a packet: it imports fact only, and sees no store, no clock and no randomness"},
-	{"ingest", []string{"fact", "memory", "memory/page", "memory/packet", "internal/byok", "internal/models", "internal/outbound"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
+	{"ingest", []string{"fact", "memory", "memory/page", "memory/packet", "internal/byok", "internal/models", "internal/outbound", "internal/rounds", "internal/span"}, []string{raftLib, raftBolt, bbolt, pebbleLib, echoLib},
 		"ingest calls memory like any other client: it imports fact and memory only"},
 	{"internal/outbound", nil, []string{anyModule},
 		"internal/outbound guards every outbound call: it imports the standard library only"},
