@@ -138,7 +138,9 @@ func (c *collector) fit(facts []fact.Fact) int {
 
 // page sorts what was gathered and cuts the page out of it.
 func (c *collector) page(index string) *fact.Page {
-	slices.SortFunc(c.facts, c.compare)
+	if !slices.IsSortedFunc(c.facts, c.compare) {
+		slices.SortFunc(c.facts, c.compare)
+	}
 	cut := c.fit(c.facts)
 	if c.ascending {
 		cut = c.wholeTxs(cut)

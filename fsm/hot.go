@@ -48,6 +48,8 @@ type hotLine struct {
 	// settled marks a subject of which no version was ever replaced, so that its
 	// past is told by its present rows.
 	settled bool
+	// alone marks a subject that has no rows but active ones.
+	alone bool
 	// forgotten marks an entry that says nothing any more and keeps its place in
 	// the ring until the hand comes by, so that nobody has to look for it there.
 	forgotten bool

@@ -1,53 +1,90 @@
 package fsm
 
 import (
+	"slices"
+
 	"abagraph/fact"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// hot answers what holds at an instant in one timeline, as it is known now: the
-// active rows come from memory, the superseded ones from the few buckets in
-// which any lie. Of a whole subject it answers active rows only, and so also the
-// past, with the versions that were replaced since. It answers false where the read
-// is of another kind, or there are too many rows to be kept.
+// hot answers what holds at an instant, as far as it is in memory. It answers false
+// where the read is of another kind, or there are too many rows to be kept.
+//
+// Of one timeline, as it is known now, the active rows come from memory, the
+// superseded ones from the few buckets in which any lie. Of a whole subject the
+// active rows do, and with them the past, with the versions that were replaced since;
+// and every other read of a subject, or of a timeline of it, that has no rows but
+// active ones.
 func (r *reading) hot() (bool, error) {
-	q, sel := r.sel.q, r.sel
-	served := fact.StatusSet(0).With(fact.Active)
-	if q.Predicate != "" {
-		served = served.With(fact.Superseded)
-	}
-	if sel.past && q.Predicate != "" || !sel.stabs() || sel.statuses&^served != 0 {
+	sel := r.sel
+	if !sel.stabs() {
 		return false, nil
 	}
-	k := lineKey{r.space, q.Subject, q.Predicate}
+	active := fact.StatusSet(0).With(fact.Active)
+	switch line := sel.q.Predicate != ""; {
+	case line && !sel.past && sel.statuses&^active.With(fact.Superseded) == 0:
+		return r.hotTimeline()
+	case !line && sel.statuses&^active == 0:
+		return r.hotSubject(false)
+	}
+	return r.hotSubject(true)
+}
+
+// kept returns what is kept of a timeline or a whole subject, or learns it; nil where
+// that is too long.
+func (r *reading) kept(k lineKey) (*hotLine, error) {
 	e := r.v.hotLine(k)
-	if e != nil && e.long {
-		return false, nil
+	switch {
+	case e != nil && e.long:
+		return nil, nil
+	case e == nil || !e.bucketed:
+		return r.v.warm(k, e)
 	}
-	if e == nil || !e.bucketed {
-		var err error
-		if e, err = r.v.warm(k, e); e == nil || err != nil {
-			return false, err
-		}
+	return e, nil
+}
+
+func (r *reading) hotTimeline() (bool, error) {
+	e, err := r.kept(lineKey{r.space, r.sel.q.Subject, r.sel.q.Predicate})
+	if e == nil || err != nil {
+		return false, err
 	}
-	if sel.statuses.Has(fact.Active) {
-		for i := range e.active {
-			r.into.scanned++
-			if sel.sees(&e.active[i]) && sel.accepts(&e.active[i]) {
-				if err := r.add(&e.active[i]); err != nil {
-					return false, err
-				}
-			}
-		}
+	if err := r.actives(e); err != nil {
+		return false, err
 	}
-	if sel.past && !e.settled {
-		return true, r.versions()
-	}
-	if !sel.statuses.Has(fact.Superseded) {
+	if !r.sel.statuses.Has(fact.Superseded) {
 		return true, nil
 	}
 	return true, r.buckets(e.buckets)
+}
+
+// hotSubject answers from the rows of a whole subject, where needed only if it has no
+// others than active ones.
+func (r *reading) hotSubject(alone bool) (bool, error) {
+	e, err := r.kept(lineKey{space: r.space, subject: r.sel.q.Subject})
+	if e == nil || err != nil || alone && !e.alone {
+		return false, err
+	}
+	if err := r.actives(e); err != nil {
+		return false, err
+	}
+	if r.sel.past && !e.settled {
+		return true, r.versions()
+	}
+	return true, nil
+}
+
+// actives adds the active rows that are accepted.
+func (r *reading) actives(e *hotLine) error {
+	for i := range e.active {
+		r.into.scanned++
+		if r.sel.sees(&e.active[i]) && r.sel.accepts(&e.active[i]) {
+			if err := r.add(&e.active[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // buckets reads the superseded rows that hold at the selector's instant.
@@ -116,7 +153,7 @@ func (v *View) warm(k lineKey, known *hotLine) (*hotLine, error) {
 	}
 	look := v.supersededBuckets
 	if k.predicate == "" {
-		look = v.replacedVersions
+		look = v.restOf
 	}
 	if err := look(k, e); err != nil {
 		return nil, err
@@ -155,18 +192,25 @@ func (v *View) activeRows(k lineKey, e *hotLine) error {
 	return it.Error()
 }
 
-// replacedVersions finds out whether a subject has any.
-func (v *View) replacedVersions(k lineKey, e *hotLine) error {
-	prefix := appendString(k.space.prefix(famVersion), k.subject)
+// restOf finds out whether a subject has more than its active rows, and puts these in
+// the order of lists.
+func (v *View) restOf(k lineKey, e *hotLine) error {
 	if len(e.active) == 0 {
 		return nil // it is not kept
 	}
-	it, err := v.over(prefix, successor(prefix))
+	slices.SortFunc(e.active, func(a, b fact.Fact) int { return compareNewest(&a, &b) })
+	replaced := appendString(k.space.prefix(famVersion), k.subject)
+	it, err := v.over(replaced, successor(replaced))
 	if err != nil {
 		return err
 	}
 	defer v.giveBack(it)
 	e.settled = !it.First()
+	if err := it.Error(); err != nil {
+		return storageError("look for versions", err)
+	}
+	it.SetBounds(successor(k.space.class(k.subject, fact.Active)), successor(k.space.class(k.subject, fact.Retracted)))
+	e.alone = !it.First()
 	return it.Error()
 }
 

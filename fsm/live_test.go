@@ -3,6 +3,7 @@ package fsm_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"testing"
 
 	"abagraph/fact"
@@ -74,6 +75,58 @@ func TestThePastOfAHotSubject(t *testing.T) {
 	}
 	if found < 300 {
 		t.Fatalf("600 reads of the past found %d facts", found)
+	}
+}
+
+// TestHotSubjectsInEveryStatus: whatever statuses are asked for, at whatever instants of
+// both times, memory answers what the store does, of a subject and of its timelines.
+func TestHotSubjectsInEveryStatus(t *testing.T) {
+	r := model.NewRandom(79)
+	n := newNode(t, fsm.Options{CacheBytes: 8 << 20})
+	found, calm := map[fact.Status]int{}, 0
+	for i := range 400 {
+		n.step(r.Step())
+		if i%4 == 0 { // one more of a subject that has no facts but active ones
+			n.step(model.Step{ProposedAt: n.m.Position().RecordedAt + 1, Request: &fact.Request{
+				Tenant: "ta", Branch: fact.MainBranch, Threshold: fact.DefaultThreshold, Write: &fact.Write{Asserts: []fact.Assert{{
+					ID: fact.NewID(n.m.Position().RecordedAt+1, [10]byte{byte(i >> 8), byte(i)}), Subject: "Person:calm", Predicate: []string{"works_at", "knows"}[i/4%2], Object: fact.TextObject(strconv.Itoa(i)),
+					Confidence: 1, ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, KnownAt: fact.NoInstant, Policy: fact.Coexist,
+				}}},
+			}})
+		}
+		now := n.m.Position()
+		q := &fact.Query{
+			Scope: fact.Scope{Tenant: "ta", Branch: fact.MainBranch}, Subject: []string{"Person:a", "Person:b", "Person:calm"}[i%3], Predicate: []string{"", "works_at", "knows"}[i%7%3],
+			StatusGiven: true, Statuses: (fact.StatusSet(i/3%16) << 1).With(fact.Active), Limit: fact.MaxLimit, At: fact.Present(now.RecordedAt),
+		}
+		switch tx := 1 + uint64(i*37)%max(now.Tx, 1); i % 5 {
+		case 1:
+			q.At.Tx, q.At.Pinned, q.At.Now = tx, true, recordTime(t, n.m, tx)
+		case 2:
+			q.At.KnownAt = recordTime(t, n.m, tx)
+			q.At.Now = q.At.KnownAt
+		}
+		at := q.At.Now - fact.Instant(i%4)*10
+		// Without an instant it is read from the store.
+		want := slices.DeleteFunc(viewed(t, n.m, q), func(f fact.Fact) bool { return !f.Holds(at) })
+		q.At.AsOf = at
+		for range 2 {
+			same(t, "a hot subject", viewed(t, n.m, q), want)
+		}
+		for i := range want {
+			found[want[i].Status]++
+		}
+		if q.Subject == "Person:calm" {
+			calm += len(want)
+		}
+	}
+	for status := fact.Active; status <= fact.Retracted; status++ {
+		if found[status] == 0 {
+			t.Errorf("no %s fact was ever found: %v", status, found)
+		}
+	}
+	if calm < 500 {
+		t.Errorf("of the subject whose facts are all active %d were found", calm)
 	}
 }
 

@@ -59,14 +59,17 @@ func (v *View) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At
 			return nil, err
 		}
 	}
-	sheets, _, err := v.locate(scope, id, sel)
+	sheets, f, err := v.locate(scope, id, sel)
 	if fact.CodeOf(err) == fact.NotFound {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := v.topmost(sheets, id)
+	if len(sheets) == 1 {
+		return v.seen(sheets[0].space, f, sheets[0].sel)
+	}
+	f, _, err = v.topmost(sheets, id)
 	return f, err
 }
 
