@@ -61,6 +61,7 @@ func (s *Server) listApprovals(c *call) error {
 		return err
 	}
 	c.stand()
+	c.trace.Name("list_approvals", "registry")
 	b := append(c.begin(), `{"approvals":[`...)
 	for i := range list {
 		b = appendApproval(comma(b, i), &list[i])

@@ -73,7 +73,7 @@ func (s *Server) take(c *call, k *connect.Connector, o memory.WriteOptions, d *c
 	if err != nil {
 		return err
 	}
-	c.explainDelivery(r)
+	c.explainDelivery("deliver", "records → mapping → mask → asserts, in batches", r)
 	c.warnDelivered(r)
 	b := appendDelivered(c.begin(), k, r)
 	b = strconv.AppendUint(append(b, `,"tx":`...), meta.Tx, 10)
@@ -87,8 +87,8 @@ func (c *call) warnDelivered(r *connect.Receipt) {
 	}
 }
 
-func (c *call) explainDelivery(r *connect.Receipt) {
-	c.trace.Name("deliver", "records → mapping → mask → asserts, in batches")
+func (c *call) explainDelivery(op, plan string, r *connect.Receipt) {
+	c.trace.Name(op, plan)
 	c.trace.Int("records", r.Records)
 	c.trace.Int("facts", r.Asserted+r.Held)
 	c.trace.Int("batches", r.Batches)

@@ -73,6 +73,23 @@ func answersJSON(o *openapi.Operation) bool {
 // the id of the last answer before.
 func runExample(t *testing.T, o *openapi.Operation) (int, any) {
 	t.Helper()
+	got := sendExample(t, o, o.ExampleTarget())
+	if got.Status >= 300 {
+		t.Errorf("%s: the example is answered %d %s", o.Key(), got.Status, got.Body)
+		return got.Status, nil
+	}
+	m, err := openapi.ParseJSON([]byte(`{"answer":` + steady(got.Body) + `}`))
+	if err != nil {
+		t.Errorf("%s: %v: %s", o.Key(), err, got.Body)
+		return got.Status, nil
+	}
+	return got.Status, settled(m.Get("answer"), instants(m.Get("answer")))
+}
+
+// sendExample sends what comes before the example, and then its body to target, on a
+// server of its own.
+func sendExample(t *testing.T, o *openapi.Operation, target string) *reply {
+	t.Helper()
 	r := start(t, "", everything)
 	id := ""
 	before, _ := o.Example.Get("before").([]any)
@@ -90,17 +107,7 @@ func runExample(t *testing.T, o *openapi.Operation) (int, any) {
 		r.node.Advance(time.Second) // nothing happens at the same time
 	}
 	in := strings.NewReplacer("{id}", id)
-	got := r.do(o.Method, in.Replace(o.ExampleTarget()), in.Replace(o.ExampleBody()))
-	if got.Status >= 300 {
-		t.Errorf("%s: the example is answered %d %s", o.Key(), got.Status, got.Body)
-		return got.Status, nil
-	}
-	m, err := openapi.ParseJSON([]byte(`{"answer":` + steady(got.Body) + `}`))
-	if err != nil {
-		t.Errorf("%s: %v: %s", o.Key(), err, got.Body)
-		return got.Status, nil
-	}
-	return got.Status, settled(m.Get("answer"), instants(m.Get("answer")))
+	return r.do(o.Method, in.Replace(target), in.Replace(o.ExampleBody()))
 }
 
 var (

@@ -19,6 +19,7 @@ func (s *Server) digestJob(c *call) error {
 		return err
 	}
 	c.meta(&meta)
+	c.trace.Name("get_job", "by_subject index")
 	return c.finish(http.StatusOK, append(c.warnField(appendJob(c.begin(), j)), '}'))
 }
 
@@ -42,6 +43,7 @@ func (s *Server) resumeDigest(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.trace.Name("resume_job", "by_subject index → guard → assert")
 	return c.finish(http.StatusAccepted, append(c.warnField(appendJob(c.begin(), j)), '}'))
 }
 
@@ -59,6 +61,7 @@ func (s *Server) stopDigest(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.trace.Name("stop_job", "by_subject index → guard → assert")
 	return c.finish(http.StatusOK, append(c.warnField(appendJob(c.begin(), j)), '}'))
 }
 

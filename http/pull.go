@@ -37,7 +37,7 @@ func (s *Server) pull(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.explainDelivery(&done.Receipt)
+	c.explainDelivery("pull", "claim → pages → mapping → mask → asserts, in batches → cursor", &done.Receipt)
 	c.warnDelivered(&done.Receipt)
 	b := appendDelivered(c.begin(), k, &done.Receipt)
 	b = strconv.AppendInt(append(b, `,"pages":`...), int64(done.Pages), 10)

@@ -161,6 +161,7 @@ func (s *Server) runTrigger(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.explainDelivery("run_trigger", "claim → pages → mapping → mask → asserts, in batches → cursor", &done.Receipt)
 	c.warnDelivered(&done.Receipt)
 	b := jsonx.AppendString(append(c.begin(), `{"trigger":`...), t.Name)
 	b = jsonx.AppendString(append(b, `,"connector":`...), t.Connector)

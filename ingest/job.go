@@ -137,7 +137,7 @@ func (d *Desk) Job(ctx context.Context, c memory.Caller, read memory.Read, id st
 	if err != nil {
 		return nil, memory.Meta{}, noJob(id)
 	}
-	page, meta, err := d.Memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Subject: name, Limit: 16}, trace)
+	page, meta, err := d.Memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Subject: name, Limit: 16}, trace.Part())
 	if err != nil {
 		return nil, meta, err
 	}

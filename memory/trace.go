@@ -19,7 +19,21 @@ type Trace struct {
 	steps []byte
 	// veiled leaves out what counts facts that the caller may not see.
 	veiled bool
+	// whole is the trace whose steps a part adds to; nil of the whole itself.
+	whole *Trace
 }
+
+// Part returns a trace for what a request does on its way to what it was asked
+// for: its steps count, its name and its stats would be taken for the request's.
+func (t *Trace) Part() *Trace {
+	if t == nil {
+		return nil
+	}
+	return &Trace{whole: t}
+}
+
+// told reports whether name and stats go into the answer.
+func (t *Trace) told() bool { return t != nil && t.whole == nil }
 
 // unseen are the stats that count what was looked at, or stood there, whoever may
 // see it: under a policy they would tell whether something hidden is there.
@@ -43,7 +57,7 @@ func NewTrace() *Trace {
 
 // Name says what was done and by what plan.
 func (t *Trace) Name(op, plan string) {
-	if t != nil {
+	if t.told() {
 		t.Op, t.Plan = op, plan
 	}
 }
@@ -51,6 +65,10 @@ func (t *Trace) Name(op, plan string) {
 // Step ends a phase that began where the last one ended.
 func (t *Trace) Step(phase, detail string) {
 	if t == nil {
+		return
+	}
+	if t.whole != nil {
+		t.whole.Step(phase, detail)
 		return
 	}
 	now := time.Now()
@@ -69,21 +87,21 @@ func (t *Trace) Step(phase, detail string) {
 
 // Int adds a count to the stats.
 func (t *Trace) Int(name string, n int) {
-	if t != nil && !(t.veiled && unseen[name]) {
+	if t.told() && !(t.veiled && unseen[name]) {
 		t.stats = strconv.AppendInt(t.stat(name), int64(n), 10)
 	}
 }
 
 // Text adds a word to the stats.
 func (t *Trace) Text(name, value string) {
-	if t != nil {
+	if t.told() {
 		t.stats = jsonx.AppendString(t.stat(name), value)
 	}
 }
 
 // Bool adds a yes or no to the stats.
 func (t *Trace) Bool(name string, value bool) {
-	if t != nil {
+	if t.told() {
 		t.stats = strconv.AppendBool(t.stat(name), value)
 	}
 }

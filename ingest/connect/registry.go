@@ -3,7 +3,6 @@ package connect
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
@@ -242,7 +241,7 @@ func (s *Service) Get(ctx context.Context, c memory.Caller, read memory.Read, na
 	if err != nil {
 		return nil, memory.Meta{}, NoConnector(name)
 	}
-	page, meta, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Subject: Prefix + slug, Predicate: predicate}, trace)
+	page, meta, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Subject: Prefix + slug, Predicate: predicate}, trace.Part())
 	if err != nil {
 		return nil, meta, err
 	}
@@ -305,7 +304,9 @@ type Row struct {
 
 // List lists the connectors of the caller's tenant by name.
 func (s *Service) List(ctx context.Context, c memory.Caller, read memory.Read, trace *memory.Trace) ([]Row, memory.Meta, error) {
+	trace.Name("list_connectors", "by_predicate index → full scan to count")
 	list, meta, err := s.list(ctx, c, read, trace)
+	trace.Int("results", len(list))
 	if err != nil || len(list) == 0 {
 		return nil, meta, err
 	}
@@ -321,8 +322,6 @@ func (s *Service) List(ctx context.Context, c memory.Caller, read memory.Read, t
 	for i, k := range list {
 		rows[i] = Row{k, counts[i].Holding}
 	}
-	trace.Name("list_connectors", "by_predicate index → full scan to count")
-	trace.Text("connectors", strconv.Itoa(len(rows)))
 	return rows, meta, nil
 }
 

@@ -43,7 +43,7 @@ type stated struct {
 }
 
 func (s *Service) state(ctx context.Context, c memory.Caller, k *Connector, trace *memory.Trace) (*stated, error) {
-	page, _, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: memory.NewRead(), Subject: Prefix + k.Name, Predicate: statePredicate}, trace)
+	page, _, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: memory.NewRead(), Subject: Prefix + k.Name, Predicate: statePredicate}, trace.Part())
 	if err != nil {
 		return nil, err
 	}

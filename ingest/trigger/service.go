@@ -151,6 +151,11 @@ func (s *Service) Pause(ctx context.Context, c memory.Caller, o memory.WriteOpti
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
+	op := "resume_trigger"
+	if paused {
+		op = "pause_trigger"
+	}
+	trace.Name(op, "by_subject index → guard → assert")
 	for range maxTries {
 		known, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
 		if err != nil {
@@ -179,6 +184,7 @@ func (s *Service) Delete(ctx context.Context, c memory.Caller, o memory.WriteOpt
 	if err := c.Require(fact.RoleWrite); err != nil {
 		return nil, nil, err
 	}
+	trace.Name("delete_trigger", "by_subject index → guards → retracts, in one tx")
 	for range maxTries {
 		t, _, err := s.Get(ctx, c, memory.NewRead(), name, trace)
 		if fact.CodeOf(err) == fact.NotFound {
@@ -272,7 +278,7 @@ func (s *Service) Get(ctx context.Context, c memory.Caller, read memory.Read, na
 	if err != nil {
 		return nil, memory.Meta{}, noTrigger(name)
 	}
-	page, meta, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Subject: Prefix + slug, Predicate: predicate}, trace)
+	page, meta, err := s.memory.Facts(ctx, c, &memory.FactsQuery{Read: read, Subject: Prefix + slug, Predicate: predicate}, trace.Part())
 	if err != nil {
 		return nil, meta, err
 	}
@@ -295,6 +301,7 @@ type Row struct {
 
 // Show returns one trigger.
 func (s *Service) Show(ctx context.Context, c memory.Caller, read memory.Read, name string, trace *memory.Trace) (*Row, memory.Meta, error) {
+	trace.Name("get_trigger", "by_subject index")
 	t, meta, err := s.Get(ctx, c, read, name, trace)
 	if err != nil {
 		return nil, meta, err
@@ -328,5 +335,6 @@ func (s *Service) List(ctx context.Context, c memory.Caller, read memory.Read, t
 		}
 	}
 	trace.Name("list_triggers", "by_predicate index")
+	trace.Int("results", len(rows))
 	return rows, meta, nil
 }
