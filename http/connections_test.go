@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -235,5 +236,18 @@ func TestStreamsOfOneTenantAreBounded(t *testing.T) {
 	})
 	if !strings.Contains(r.get("/metrics").Body, `abagraph_refused_total{reason="streams"}`) {
 		t.Error("the metrics do not count what was refused")
+	}
+}
+
+// TestShutdownWaitsForNoSilentConnection: clients keep connections that they have sent
+// nothing on, which net/http would wait five seconds for.
+func TestShutdownWaitsForNoSilentConnection(t *testing.T) {
+	r := start(t, "")
+	r.connect("")
+	r.get("/api/health").status(http.StatusOK)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := r.inst.Shutdown(ctx); err != nil {
+		t.Error(err)
 	}
 }

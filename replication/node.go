@@ -56,6 +56,7 @@ type Node struct {
 	stopped  chan struct{}
 	raftDone chan struct{}
 	stopOnce sync.Once
+	haste    atomic.Int64 // until when requests wait for a leader, in Unix nanoseconds; 0 = as ever
 	failure  atomic.Pointer[fact.Error]
 	problem  atomic.Pointer[problem]
 

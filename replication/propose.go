@@ -166,6 +166,12 @@ func (p *patience) wait(ctx context.Context, maybe bool) error {
 	if !maybe && time.Now().After(p.until) {
 		return p.node.noLeader()
 	}
+	if p.node.hastens() {
+		if maybe {
+			return errUnknown
+		}
+		return p.node.noLeader()
+	}
 	timer := time.NewTimer(p.pause)
 	defer timer.Stop()
 	p.pause = min(2*p.pause, lastPause)
@@ -180,6 +186,18 @@ func (p *patience) wait(ctx context.Context, maybe bool) error {
 		return p.node.noLeader()
 	}
 	return nil
+}
+
+// lastWait is how long requests of a node that is about to end wait for a leader.
+const lastWait = 250 * time.Millisecond
+
+// Hasten is called before a node ends: requests that wait for a leader, or to learn
+// what became of them, go on only for a moment, so that the end does not wait for them.
+func (n *Node) Hasten() { n.haste.CompareAndSwap(0, time.Now().Add(lastWait).UnixNano()) }
+
+func (n *Node) hastens() bool {
+	until := n.haste.Load()
+	return until != 0 && time.Now().UnixNano() > until
 }
 
 func (n *Node) noLeader() error {

@@ -277,6 +277,9 @@ func (n *node) close(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	var errs []error
+	if n.raft != nil {
+		n.raft.Hasten()
+	}
 	if n.server != nil {
 		errs = append(errs, n.server.Shutdown(ctx))
 	}
