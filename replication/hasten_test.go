@@ -17,6 +17,8 @@ func TestRequestsWithoutALeaderDoNotHoldUpTheEnd(t *testing.T) {
 	c.wires.isolate(m.id, c.members, true)
 	eventually(t, "it knows of no leader", func() bool { _, known := m.leaderAddress(); return !known })
 	errs := make(chan error)
+	go func() { errs <- m.WaitTx(t.Context(), 99) }()
+	go func() { errs <- m.waitIndex(t.Context(), 1<<20) }()
 	go func() {
 		_, err := m.read(t.Context(), fact.Linearizable, "Lamp:l")
 		errs <- err
@@ -40,19 +42,21 @@ func TestRequestsWithoutALeaderDoNotHoldUpTheEnd(t *testing.T) {
 	case <-time.After(2 * lastWait):
 	}
 	m.Hasten()
-	plain, unknown := 0, 0
-	for range 3 {
+	plain, unknown, late := 0, 0, 0
+	for range 5 {
 		switch err := <-errs; {
 		case errors.Is(err, errUnknown):
 			unknown++
+		case fact.CodeOf(err) == fact.Timeout:
+			late++
 		case fact.CodeOf(err) == fact.NoLeader:
 			plain++
 		default:
 			t.Errorf("told %v", err)
 		}
 	}
-	if plain != 2 || unknown != 1 {
-		t.Errorf("%d were told that there is no leader, %d that the outcome is not known", plain, unknown)
+	if plain != 2 || unknown != 1 || late != 2 {
+		t.Errorf("%d were told that there is no leader, %d that the outcome is not known, %d that it is late", plain, unknown, late)
 	}
 	c.wires.isolate(m.id, c.members, false)
 }

@@ -56,7 +56,8 @@ type Node struct {
 	stopped  chan struct{}
 	raftDone chan struct{}
 	stopOnce sync.Once
-	haste    atomic.Int64 // until when requests wait for a leader, in Unix nanoseconds; 0 = as ever
+	hasty    context.Context // ends a moment before the node does
+	beHasty  context.CancelFunc
 	failure  atomic.Pointer[fact.Error]
 	problem  atomic.Pointer[problem]
 

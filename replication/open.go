@@ -35,6 +35,7 @@ func newNode(options Options) *Node {
 		stopped: make(chan struct{}), raftDone: make(chan struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.hasty, n.beHasty = context.WithCancel(n.ctx)
 	n.proposer = newProposer(n)
 	n.reads = &rounds{fetch: n.fetchPoint, start: n.spawn}
 	n.metrics = newMetrics(n)

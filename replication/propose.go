@@ -166,7 +166,7 @@ func (p *patience) wait(ctx context.Context, maybe bool) error {
 	if !maybe && time.Now().After(p.until) {
 		return p.node.noLeader()
 	}
-	if p.node.hastens() {
+	if p.node.hasty.Err() != nil {
 		if maybe {
 			return errUnknown
 		}
@@ -179,6 +179,7 @@ func (p *patience) wait(ctx context.Context, maybe bool) error {
 	case <-p.node.leaderMoved():
 	case <-timer.C:
 	case <-p.node.stopped:
+	case <-p.node.hasty.Done():
 	case <-ctx.Done():
 		if maybe {
 			return errUnknown
@@ -191,13 +192,19 @@ func (p *patience) wait(ctx context.Context, maybe bool) error {
 // lastWait is how long requests of a node that is about to end wait for a leader.
 const lastWait = 250 * time.Millisecond
 
-// Hasten is called before a node ends: requests that wait for a leader, or to learn
-// what became of them, go on only for a moment, so that the end does not wait for them.
-func (n *Node) Hasten() { n.haste.CompareAndSwap(0, time.Now().Add(lastWait).UnixNano()) }
+// Hasten is called before a node ends: requests that wait for a leader, for this node to
+// catch up, or to learn what became of them, go on only for a moment, so that the end does
+// not wait for them.
+func (n *Node) Hasten() { time.AfterFunc(lastWait, n.beHasty) }
 
-func (n *Node) hastens() bool {
-	until := n.haste.Load()
-	return until != 0 && time.Now().UnixNano() > until
+// unlessHasty is a context that also ends when the node is in haste.
+func (n *Node) unlessHasty(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(n.hasty, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 func (n *Node) noLeader() error {

@@ -55,7 +55,7 @@ func (n *Node) readPoint(ctx context.Context) (readPoint, error) {
 	for {
 		point, err := n.readIndex(ctx)
 		if err == nil {
-			return point, n.waited(n.machine.WaitIndex(ctx, point.index))
+			return point, n.waitIndex(ctx, point.index)
 		}
 		if err := patience.wait(ctx, false); err != nil {
 			return readPoint{}, err
@@ -64,6 +64,16 @@ func (n *Node) readPoint(ctx context.Context) (readPoint, error) {
 			return readPoint{}, err
 		}
 	}
+}
+
+// waitIndex waits until this node has applied an entry.
+func (n *Node) waitIndex(ctx context.Context, index uint64) error {
+	if n.machine.Position().Index >= index {
+		return nil
+	}
+	ctx, cancel := n.unlessHasty(ctx)
+	defer cancel()
+	return n.waited(n.machine.WaitIndex(ctx, index))
 }
 
 // waited turns the error of a wait into one for callers.
@@ -86,6 +96,11 @@ func (n *Node) WaitTx(ctx context.Context, tx uint64) error {
 	if err := n.serving(); err != nil {
 		return err
 	}
+	if n.machine.Position().Tx >= tx {
+		return nil
+	}
+	ctx, cancel := n.unlessHasty(ctx)
+	defer cancel()
 	err := n.waited(n.machine.WaitTx(ctx, tx))
 	if fact.CodeOf(err) == fact.Timeout {
 		return fact.Errorf(fact.Timeout, "tx %d has not been applied on this node in the time allowed: it is at tx %d; nothing was read",
