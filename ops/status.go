@@ -109,8 +109,18 @@ func silent(n *client.Nodes, m *client.NodeStatus, at string, tell func(do, form
 	if strings.Contains(*m.Problem, "another cluster") {
 		do = fmt.Sprintf("one of %s and %s was restored, recovered or founded anew. Stop the one whose data is the older, look twice, then empty its data directory and start it with --join to the other", n.NodeID, m.ID)
 	}
+	switch {
+	case strings.Contains(*m.Problem, "certificate is not accepted here"):
+		do = renew(m.ID)
+	case strings.Contains(*m.Problem, "does not accept the peer certificate"):
+		do = renew(n.NodeID)
+	}
 	tell(do, "%s does not answer %s: %s", m.ID, n.NodeID, *m.Problem)
 	return true
+}
+
+func renew(id string) string {
+	return "where the key of the authority lies: abagraph ops certs node " + id + " --host HOST --renew, and put both files in place of those of " + id + ", and the ca.crt that all have; it needs no restart"
 }
 
 func whenNoLeader(refuse int) string {
@@ -136,8 +146,7 @@ func one(m *client.NodeStatus, tell func(do, format string, args ...any)) {
 	case strings.Contains(*m.Problem, "is another one here than on"):
 		tell("give all nodes the same setting, and restart those that had another", "%s: %s", m.ID, *m.Problem)
 	case strings.Contains(*m.Problem, "the peer certificate"):
-		tell("where its authority's key lies: abagraph ops certs node "+m.ID+" --host HOST --renew, and put both files in place of the node's",
-			"%s: %s", m.ID, *m.Problem)
+		tell(renew(m.ID), "%s: %s", m.ID, *m.Problem)
 	default:
 		tell("see what the message means in docs/OPERATIONS.md, When something is wrong", "%s: %s", m.ID, *m.Problem)
 	}

@@ -78,6 +78,15 @@ func TestRemedies(t *testing.T) {
 	if all := fmt.Sprint(ops.Findings(n, "")); strings.Contains(all, "recover --data") || !strings.Contains(all, "one of n1 and n3 was restored") {
 		t.Errorf("one is of another cluster: %s", all)
 	}
+	for why, whose := range map[string]string{
+		"its peer certificate is not accepted here: x509: certificate has expired":                 "n3",
+		"it does not accept the peer certificate of this node: tls: unknown certificate authority": "n1",
+	} {
+		n.Members[2].Problem = &why
+		if all := fmt.Sprint(ops.Findings(n, "")); strings.Contains(all, "recover --data") || !strings.Contains(all, "abagraph ops certs node "+whose+" --host HOST --renew") || strings.Contains(all, "remove n3") {
+			t.Errorf("certificates: %s", all)
+		}
+	}
 	n = sound()
 	n.LeaderID, n.NodeID, n.Problem = nil, "n4", ptr("this node was removed from the cluster")
 	if all := fmt.Sprint(ops.Findings(n, "")); strings.Contains(all, "recover") || !strings.Contains(all, "--node-id n4 --join 10.0.0.1:9080,10.0.0.2:9080,10.0.0.3:9080") {

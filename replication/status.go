@@ -212,6 +212,10 @@ func (n *Node) askPeers(ctx context.Context) {
 			seen[a.id] = a.status
 		case errors.As(a.err, &no):
 			refused[a.id] = no.reason
+		default:
+			if why := certificateRefused(a.err); why != "" {
+				refused[a.id] = why
+			}
 		}
 	}
 	n.seenMu.Lock()

@@ -102,3 +102,17 @@ func (c credentials) acceptSide(conn net.Conn) net.Conn {
 	}
 	return tls.Server(conn, c.server)
 }
+
+// certificateRefused tells why two nodes could not greet each other, where that is a
+// certificate, or "".
+func certificateRefused(err error) string {
+	var theirs *tls.CertificateVerificationError
+	if errors.As(err, &theirs) {
+		return "its peer certificate is not accepted here: " + theirs.Err.Error()
+	}
+	var remote *net.OpError
+	if errors.As(err, &remote) && remote.Op == "remote error" {
+		return "it does not accept the peer certificate of this node: " + remote.Err.Error()
+	}
+	return ""
+}

@@ -166,6 +166,55 @@ func copyFiles(t *testing.T, to string, from ...string) {
 	}
 }
 
+// TestACertificateThatHasEndedIsToldOnBothSides: the others say why they do not reach its
+// node, and that node why it reaches nobody; a new one is taken up without a restart.
+func TestACertificateThatHasEndedIsToldOnBothSides(t *testing.T) {
+	ours := newAuthority(t)
+	mine := map[string]*TLSFiles{}
+	c := newCluster(t, func(o *Options) {
+		if mine[o.NodeID] == nil {
+			mine[o.NodeID] = ours.node(t, o.NodeID)
+		}
+		o.Secret, o.TLS = "", mine[o.NodeID]
+	})
+	one := c.start("n1", "", "")
+	two := c.start("n2", "", one.address)
+	c.waitVoters(2)
+	ours.sign(t, "ended", &x509.Certificate{
+		SerialNumber: big.NewInt(3), Subject: pkix.Name{CommonName: "n2"}, NotBefore: time.Unix(0, 0), NotAfter: time.Now().Add(-time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	})
+	copyFiles(t, mine["n2"].Cert, ours.path("ended.pem"))
+	copyFiles(t, mine["n2"].Key, ours.path("ended.key"))
+	c.wires.isolate("n2", c.members, true)
+	c.wires.isolate("n2", c.members, false)
+	says := func(m *member, of, what string) func() bool {
+		return func() bool {
+			_, all := m.Report(soon(t))
+			for _, r := range all {
+				if r.ID == of {
+					return strings.Contains(r.Problem, what)
+				}
+			}
+			return false
+		}
+	}
+	eventually(t, "n1 tells of n2", says(one, "n2", "its peer certificate is not accepted here: x509: certificate has expired"))
+	eventually(t, "n2 tells of n1", says(two, "n1", "it does not accept the peer certificate of this node: tls: expired certificate"))
+	eventually(t, "n2 tells of itself", says(two, "n2", "has ended at"))
+	next := ours.node(t, "renewed")
+	copyFiles(t, mine["n2"].Cert, next.Cert)
+	copyFiles(t, mine["n2"].Key, next.Key)
+	eventually(t, "a write", func() bool {
+		_, err := two.Propose(soon(t), write("Lamp:l", 2))
+		return err == nil
+	})
+	eventually(t, "nothing is wrong", func() bool {
+		_, all := one.Report(soon(t))
+		return len(all) == 2 && all[0].Problem+all[1].Problem == "" && all[1].Reachable
+	})
+}
+
 func TestPlainTextOnLoopback(t *testing.T) {
 	c := newCluster(t, func(o *Options) { o.Secret = "" })
 	c.start("n1", "", "")
