@@ -120,7 +120,7 @@ func silent(n *client.Nodes, m *client.NodeStatus, at string, tell func(do, form
 }
 
 func renew(id string) string {
-	return "where the key of the authority lies: abagraph ops certs node " + id + " --host HOST --renew, and put both files in place of those of " + id + ", and the ca.crt that all have; it needs no restart"
+	return "where the key of the authority lies: abagraph ops certs node " + id + " --host HOST --renew, and put both files in place of those on " + id + "; if the authority is another one, add it to ca.crt on every node first. No restart is needed"
 }
 
 func whenNoLeader(refuse int) string {
