@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"abagraph/memory"
 )
 
 // The curl commands of the documents' pages about digest that need no model, as
@@ -169,5 +171,55 @@ func TestDigestInput(t *testing.T) {
 	r.as(key).post("/api/digest", `{"facts":[{"subject":"A:2","predicate":"p","object":1},{"subject":"A:1","predicate":"p","object":2,"policy":"reject"}]}`).fails(409, "Conflict")
 	if got := r.get("/api/facts?tenant=tb&subject=A:2").list(); len(got) != 0 {
 		t.Errorf("half a digest: %v", got)
+	}
+}
+
+// TestDigestOfWhatWasKnownBefore: a digest may declare that its data was known before
+// today, as a whole or row by row, with a reason (C-28).
+func TestDigestOfWhatWasKnownBefore(t *testing.T) {
+	r, s := withModel(t, memory.Options{}, hrReader().reply)
+	seen := func(query string) int { return len(r.get("/api/facts?" + query).status(200).list()) }
+	got := r.post("/api/digest", `{"backfill":{"declared_captured_at":"2020-01-15","reason":"the paper archive"},"source":"archive","facts":[
+		{"subject":"Person:berta","predicate":"title","object":"Engineer","valid_from":"2020-01-01"},
+		{"subject":"Person:berta","predicate":"team","object":"Infra","declared_known_at":"2021-01-01"}]}`).status(200).object()
+	if got.number("written") != 2 {
+		t.Errorf("the receipt is %v", got)
+	}
+	if seen("subject=Person:berta&known_at=2020-02-01") != 1 || seen("subject=Person:berta&known_at=2021-02-01") != 2 || seen("subject=Person:berta&known_at=2020-01-01") != 0 {
+		t.Error("what was known when is not as it was declared")
+	}
+	if seen("subject=Person:berta&known_at=2021-02-01&backfill=0") != 0 {
+		t.Error("a declaration shows where none is wanted")
+	}
+	if f := r.get("/api/facts?subject=Person:berta&predicate=title").list()[0]; f.text("declared_known_at") != "1579046400000" || f.text("recorded_at") < "1579046400001" {
+		t.Errorf("the fact is %v", f)
+	}
+	r.post("/api/digest", `{"backfill":{"reason":"rows say when"},"facts":[{"subject":"Person:cleo","predicate":"title","object":"Engineer","declared_known_at":"2020-01-15"}]}`).status(200)
+	if seen("subject=Person:cleo&known_at=2020-02-01") != 1 {
+		t.Error("a row's own declaration is not seen")
+	}
+	// What was recorded today is known later than what is declared, and would be cut.
+	r.post("/api/digest", `{"facts":[{"subject":"Person:dora","predicate":"title","object":"Head"}]}`).status(200)
+	r.post("/api/digest", `{"backfill":{"declared_known_at":"2020-01-15","reason":"late"},"facts":[{"subject":"Person:dora","predicate":"title","object":"Engineer"}]}`).
+		fails(409, "Conflict")
+	// A text, with its links and by a model.
+	r.post("/api/digest", `{"backfill":{"declared_known_at":"2020-01-15","reason":"late"},"subject":"Note:1","content":"[[Person:berta]]"}`).status(200)
+	r.post("/api/digest", digestBody(t, s, "openai", hrText, `"backfill":{"declared_known_at":"2024-02-01","reason":"a mail that was found"}`)).status(200)
+	if seen("subject=Note:1&known_at=2020-02-01") != 1 || seen("subject=Person:sarah-lee&known_at=2024-02-02") == 0 || seen("subject=Person:sarah-lee&known_at=2024-01-31") != 0 {
+		t.Error("texts are not known when they were declared to be")
+	}
+	for body, field := range map[string]string{
+		`"backfill":{"declared_known_at":"2020-01-15"},"facts":[{"subject":"a","predicate":"b"}]`:                                                                  "backfill.reason",
+		`"backfill":{"reason":"r"},"facts":[{"subject":"a","predicate":"b"}]`:                                                                                      "backfill.declared_known_at",
+		`"facts":[{"subject":"a","predicate":"b","declared_known_at":"2020-01-15"}]`:                                                                               "backfill",
+		`"backfill":{"declared_known_at":"2020-01-15","reason":"r","x":1},"facts":[{"subject":"a","predicate":"b"}]`:                                               "backfill.x",
+		`"backfill":{"reason":"r"},"content":"[[A:b]]"`:                                                                                                            "backfill.declared_known_at",
+		`"backfill":{"declared_known_at":"2020-01-15","reason":"r"},"model":` + s.Config("openai", modelKey) + `,"content":` + quoted(strings.Repeat(hrText, 600)): "backfill",
+	} {
+		r.post("/api/digest", "{"+body+"}").blames(field)
+	}
+	r.post("/api/digest", `{"backfill":{"declared_known_at":"2120-01-15","reason":"r"},"facts":[{"subject":"a","predicate":"b"}]}`).fails(400, "SchemaInvalid")
+	if seen("subject=a&status=all") != 0 {
+		t.Error("a refused declaration has written")
 	}
 }

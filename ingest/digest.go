@@ -40,9 +40,11 @@ type Digest struct {
 	Waits bool
 	// Subject is what the content is about; "" = a document that is named after
 	// its content.
-	Subject   string
-	Source    *string
-	Mode      mask.Mode
+	Subject string
+	Source  *string
+	Mode    mask.Mode
+	// Backfill declares that it was known before today (C-28); nil = it does not.
+	Backfill  *fact.Backfill
 	Threshold *float64 // below which a statement is a candidate; nil = the service's
 }
 
@@ -129,7 +131,7 @@ func (d *Desk) Digest(ctx context.Context, c memory.Caller, o memory.WriteOption
 	if !q.FromFacts {
 		o.Blames = memory.Field("content")
 	}
-	result, err := d.Memory.Transact(ctx, c, o, &fact.Write{Asserts: facts}, trace)
+	result, err := d.Memory.Transact(ctx, c, o, &fact.Write{Asserts: facts, Backfill: q.Backfill}, trace)
 	if result != nil {
 		result.Masked += masked
 	}

@@ -28,6 +28,7 @@ func Read(in *memory.Input, v jsonx.Value) (*Digest, error) {
 	kind, kindGiven := f.Text("content_type")
 	subject, about := f.Text("subject")
 	f.Ignore("date")
+	f.Ignore("backfill")
 	for _, name := range modelFields {
 		f.Ignore(name)
 	}
@@ -36,7 +37,10 @@ func Read(in *memory.Input, v jsonx.Value) (*Digest, error) {
 	}
 	if given {
 		d.FromFacts = true
-		return d, d.readFacts(in, facts)
+		if err := d.readFacts(in, facts); err != nil {
+			return nil, err
+		}
+		return d, d.declare(in, f)
 	}
 	if content.Kind != jsonx.String || content.Text == "" {
 		return nil, fact.Invalid("content", "is required")
@@ -58,7 +62,18 @@ func Read(in *memory.Input, v jsonx.Value) (*Digest, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
+	if err := d.declare(in, f); err != nil {
+		return nil, err
+	}
 	return d, d.readModels(f)
+}
+
+// declare reads what a digest declares of itself.
+func (d *Digest) declare(in *memory.Input, f *jsonx.Fields) error {
+	w := &fact.Write{Asserts: d.Facts}
+	err := in.Declare(f, w)
+	d.Backfill = w.Backfill
+	return err
 }
 
 // readFacts reads the statements of a digest.
@@ -70,7 +85,7 @@ func (d *Digest) readFacts(in *memory.Input, v jsonx.Value) error {
 		return fact.Invalid("facts", "must hold 1 to "+strconv.Itoa(MaxFacts)+" facts, not "+strconv.Itoa(len(v.Kids)))
 	}
 	for i := range v.Kids {
-		a, err := in.Assert(v.Kids[i], jsonx.Index("facts", i), false)
+		a, err := in.Assert(v.Kids[i], jsonx.Index("facts", i), true)
 		if err != nil {
 			return err
 		}

@@ -121,6 +121,9 @@ func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions,
 	}
 	w.branch = o.Branch
 	long := len(w.chunks) > MaxReadChunks || len(w.content) > MaxReadBytes
+	if long && q.Backfill != nil {
+		return nil, nil, fact.Invalid("backfill", "is not for a text that is read as a job: send it in parts")
+	}
 	if long && !q.Waits {
 		r := newReceipt()
 		r.Document, r.Chunks, r.Notes, r.Masked = w.name, len(w.chunks), w.doc.Notes, w.masked
@@ -143,6 +146,7 @@ func (d *Desk) read(ctx context.Context, c memory.Caller, o memory.WriteOptions,
 	write.Asserts = append(write.Asserts, w.links()...)
 	links := len(write.Asserts)
 	w.episode(write)
+	write.Backfill = q.Backfill
 	o.Mask = w.masker.Again()
 	result, err := d.Memory.Transact(ctx, c, o, write, trace)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 func (in *Input) Batch(v jsonx.Value) (*fact.Write, error) {
 	f := jsonx.Open(v, "")
 	compares, asserts, retracts := f.Array("compares"), f.Array("asserts"), f.Array("retracts")
-	backfill, declared := f.Get("backfill")
+	f.Ignore("backfill")
 	in.common(f)
 	if err := f.Done(); err != nil {
 		return nil, err
@@ -25,17 +25,21 @@ func (in *Input) Batch(v jsonx.Value) (*fact.Write, error) {
 	if err := in.rows(w, compares, asserts, retracts); err != nil {
 		return nil, err
 	}
-	var err error
-	if declared {
-		w.Backfill, err = in.backfill(backfill)
-	}
-	if err == nil {
-		err = checkDeclarations(w)
-	}
-	if err != nil {
+	if err := in.Declare(f, w); err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// Declare reads what a body declares of the rows of a write, and judges it together
+// with what the rows declare themselves (C-28).
+func (in *Input) Declare(f *jsonx.Fields, w *fact.Write) (err error) {
+	if v, ok := f.Get("backfill"); ok {
+		if w.Backfill, err = in.backfill(v); err != nil {
+			return err
+		}
+	}
+	return checkDeclarations(w)
 }
 
 func (in *Input) rows(w *fact.Write, compares, asserts, retracts []jsonx.Value) error {

@@ -21,6 +21,7 @@ import (
 type digestFlags struct {
 	model                             broughtModel
 	source, kind, date, subject, mask string
+	knownAt, reason                   string
 	resume, stop                      string
 	threshold                         float64
 	detach                            bool
@@ -48,6 +49,8 @@ is waited for, with its progress on stderr; --detach only starts it.`,
 	flags.StringVar(&f.subject, "subject", "", "entity that it is about")
 	flags.StringVar(&f.mask, "mask", "", "of personal data: redact, hash or shift_date")
 	flags.Float64Var(&f.threshold, "threshold", 0, "score below which a fact is a candidate (default: the server's)")
+	flags.StringVar(&f.knownAt, "known-at", "", "declare that it was known then, for --reason")
+	flags.StringVar(&f.reason, "reason", "", "why it is told only now")
 	flags.StringVar(&f.resume, "resume", "", "job to go on with, in place of FILE")
 	flags.StringVar(&f.stop, "stop", "", "job to end where it is, in place of FILE")
 	flags.BoolVar(&f.detach, "detach", false, "do not wait for a job")
@@ -123,6 +126,9 @@ func (f *digestFlags) body(a *app, name string) (map[string]any, error) {
 		if value != "" {
 			body[field] = value
 		}
+	}
+	if f.knownAt != "" || f.reason != "" {
+		body["backfill"] = map[string]string{"declared_known_at": f.knownAt, "reason": f.reason}
 	}
 	return body, nil
 }

@@ -44,6 +44,7 @@ var marked = map[string][]string{
 	"PUT /api/pages/{subject}": {`/api/pages/Person:a {"title":"SAID","body":"[[Person:b]] SAID","source":"SAID","citations":[{"url":"https://a.example/?q=SAID","quote":"SAID"}]}`,
 		`/api/pages/` + markMail + ` {"body":"SAID"}`},
 	"POST /api/digest": {`/api/digest {"facts":[{"subject":"Person:d","predicate":"said","object":"SAID","properties":{"q":"SAID"}}],"source":"SAID","mask":"hash"}`,
+		`/api/digest {"backfill":{"declared_known_at":"2020-01-01","reason":"SAID"},"facts":[{"subject":"Person:f","predicate":"said","object":"SAID"}]}`,
 		`/api/digest {"content":"SAID and [[Person:e]]","subject":"of SAID","source":"SAID"}`, `/api/digest {"content":"SAID","extract_model":MODEL,"judge_model":MODEL}`},
 	"POST /api/consolidate":               {`/api/consolidate {"subject":"SAID"}`},
 	"POST /api/sources/{name}/undo":       {`/api/sources/` + markMail + `/undo {}`},

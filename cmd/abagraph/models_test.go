@@ -44,6 +44,14 @@ func TestModelCommands(t *testing.T) {
 	if got := r.object(append([]string{"ask", "Where", "does", "Ann", "work?"}, model...)...); got["answer"] != "At Acme." || len(got["evidence"].([]any)) == 0 {
 		t.Errorf("ask wrote %v", got)
 	}
+	links := filepath.Join(dir, "links.md")
+	if err := os.WriteFile(links, []byte("[[Person:ann]]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.object("digest", links, "--subject", "Note:1", "--known-at", "2020-01-15", "--reason", "an old note")
+	if code, out, _ := r.run("query", "--subject", "Note:1", "--known-at", "2020-02-01"); code != 0 || !strings.Contains(out, "Person:ann") {
+		t.Errorf("an old note: %s", out)
+	}
 	code, out, errs := r.run(append([]string{"digest", long}, model...)...)
 	if code != 0 || !strings.Contains(out, `"status": "done"`) || !strings.Contains(errs, " of 17 chunks") {
 		t.Errorf("a long document: exit %d, %s, %s", code, out, errs)
