@@ -54,9 +54,6 @@ var methodParams = map[string][]param{
 // ours and before anything is done.
 func (m *message) checkParams() *problem {
 	err := checkWithin("params", m.params, methodParams[m.method])
-	if err == nil && m.method == "initialize" && m.params.Kind != jsonx.Object {
-		err = fact.Invalid("params", "is required")
-	}
 	if err == nil {
 		err = checkWithin("params", m.params, []param{{name: "_meta", kind: jsonx.Object}})
 	}

@@ -65,6 +65,14 @@ func TestEveryVersionOnOneEndpoint(t *testing.T) {
 	if got := r.rpc("initialize", `{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`); got["protocolVersion"] != "2025-11-25" {
 		t.Errorf("a version before all of these: %v", got)
 	}
+	// One that is sent by hand, to see who is there, names none.
+	for _, params := range []string{``, `,"params":{}`, `,"params":{"protocolVersion":null,"clientInfo":{"name":"t","version":"1"},"capabilities":{}}`} {
+		status, got := r.post(`{"jsonrpc":"2.0","id":"h","method":"initialize"` + params + `}`)
+		result, _ := got["result"].(doc)
+		if info, _ := result["serverInfo"].(doc); status != http.StatusOK || got["id"] != "h" || result["protocolVersion"] != "2025-06-18" || info["name"] != "abagraph" {
+			t.Errorf("initialize%s: %d %v", params, status, got)
+		}
+	}
 }
 
 // TestMessagesThatAreNone: whatever is not one well-formed request is refused
@@ -99,7 +107,6 @@ func TestMessagesThatAreNone(t *testing.T) {
 		`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"Remember"}}`:                                                                     `5 -32602`,
 		`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"file:///x"}}`:                                                                 `6 -32602`,
 		`{"jsonrpc":"2.0","id":6,"method":"prompts/get","params":{"name":"none"}}`:                                                                        `6 -32602`,
-		`{"jsonrpc":"2.0","id":7,"method":"initialize"}`:                                                                                                  `7 -32602`,
 		`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":5}}`:                                                                   `7 -32602`,
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`:                                                                                                  `7 -32602`,
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":5}}`:                                                                              `7 -32602`,

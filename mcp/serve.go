@@ -76,6 +76,9 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, m *message, bod
 		// is spoken, which is the one of the documents.
 		request.Header.Set(headerVersion, version20250618)
 	}
+	if m.method == "initialize" {
+		body = m.greeting(body)
+	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -85,6 +88,24 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, m *message, bod
 		return
 	}
 	s.plain.ServeHTTP(w, request)
+}
+
+// greeting is a handshake that names a version of the protocol: one that names none,
+// as a person sends it, gets that of the documents, like every other lone request.
+func (m *message) greeting(body []byte) []byte {
+	if v, ok := m.params.Field("protocolVersion"); ok && v.Kind != jsonx.Null {
+		return body
+	}
+	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), m.id...), `,"method":"initialize","params":{"protocolVersion":"`+version20250618+`"`...)
+	for i := range m.params.Kids {
+		kid := &m.params.Kids[i]
+		if kid.Name == "protocolVersion" {
+			continue
+		}
+		b = append(jsonx.AppendString(append(b, ','), kid.Name), ':')
+		b = append(b, kid.Raw...)
+	}
+	return append(b, '}', '}')
 }
 
 // statusOf gives the status of a message that was refused. A method that does
