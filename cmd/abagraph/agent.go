@@ -94,6 +94,13 @@ func hosts(base, endpoint string) []host {
 	}
 }
 
+// unescaped writes a value as JSON in which nothing is escaped that need not be.
+func unescaped(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	err := writeValue(&b, v)
+	return b.Bytes(), err
+}
+
 // pretty writes a value of ours as JSON that a person edits.
 func pretty(v any) string {
 	var b bytes.Buffer
@@ -131,7 +138,7 @@ func writeConfig(config json.RawMessage) error {
 	for name, server := range ours.Servers {
 		servers[name] = server
 	}
-	if file["mcpServers"], err = json.Marshal(servers); err != nil {
+	if file["mcpServers"], err = unescaped(servers); err != nil {
 		return fmt.Errorf("write ./%s: %w", configFile, err)
 	}
 	var b bytes.Buffer

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 
 	"abagraph/client"
@@ -29,19 +30,51 @@ func (a *app) writeWith(ctx context.Context, call client.Call, branch string, ex
 	return a.call(ctx, call, explain, show)
 }
 
-func (a *app) call(ctx context.Context, call client.Call, explain bool, show func(*table, []byte) error) error {
-	c, err := a.client()
+// brief says an answer in a line, and what of it is written below that.
+type brief func(raw []byte) (line string, below []byte, err error)
+
+// briefly is call for the commands that say their answer in a line before its JSON,
+// which is there alone with --json.
+func (a *app) briefly(ctx context.Context, call client.Call, explain bool, show func(*table, []byte) error, say brief) error {
+	if a.readable() || a.json || explain {
+		return a.call(ctx, call, explain, show)
+	}
+	got, err := a.ask(ctx, call)
 	if err != nil {
 		return err
 	}
+	a.warn(got.Warnings)
+	line, below, err := say(got.Body)
+	if err != nil {
+		return fmt.Errorf("show the answer: %w", err)
+	}
+	if _, err := fmt.Fprintln(a.out, line); err != nil {
+		return err
+	}
+	return writeJSON(a.out, below)
+}
+
+func (a *app) ask(ctx context.Context, call client.Call) (*client.Answer, error) {
+	c, err := a.client()
+	if err != nil {
+		return nil, err
+	}
 	defer c.Close()
+	got, err := c.Do(ctx, call)
+	if err != nil {
+		return nil, a.explainDenial(err)
+	}
+	return got, nil
+}
+
+func (a *app) call(ctx context.Context, call client.Call, explain bool, show func(*table, []byte) error) error {
 	if explain {
 		call.Query.Set("explain", "1")
 		show = nil
 	}
-	got, err := c.Do(ctx, call)
+	got, err := a.ask(ctx, call)
 	if err != nil {
-		return a.explainDenial(err)
+		return err
 	}
 	pending := client.PendingIn(got)
 	if pending == nil {

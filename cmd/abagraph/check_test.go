@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -49,16 +50,26 @@ func TestPageCommands(t *testing.T) {
 	}
 }
 
+// says runs a command that says its answer in a line before the JSON of it, as the
+// documents have it.
+func (r *rig) says(want, begins string, args ...string) {
+	r.t.Helper()
+	line, below, _ := strings.Cut(r.ok(args...), "\n")
+	if line != want || !strings.HasPrefix(below, begins) || !json.Valid([]byte(below)) {
+		r.t.Errorf("abagraph %s said %q, and %s", strings.Join(args, " "), line, below)
+	}
+}
+
 func TestCheckCommands(t *testing.T) {
 	r := serving(t, "")
 	id := r.object("assert", "Person:a", "role", "x", "--valid-from", "2020-01-01", "--source", "hr")["id"].(string)
 	r.ok("assert", "Person:a", "role", "x", "--valid-from", "2020-01-01", "--source", "crm")
 	r.ok("assert", "Person:a", "role", "y", "--policy", "coexist")
 	r.ok("assert", "Person:a", "at", "Org:none")
-	if got := r.object("factcheck", "--subject", "Person:a", "--integrity"); got["count"] != 1.0 || got["dangling_count"] != 1.0 {
+	if got := r.object("factcheck", "--subject", "Person:a", "--integrity", "--json"); got["count"] != 1.0 || got["dangling_count"] != 1.0 {
 		t.Errorf("factcheck wrote %v", got)
 	}
-	if got := r.object("factcheck", "--coexist", "role", "--kind", "multiple_active"); got["count"] != 0.0 {
+	if got := r.object("factcheck", "--coexist", "role", "--kind", "multiple_active", "--json"); got["count"] != 0.0 {
 		t.Errorf("factcheck wrote %v", got)
 	}
 	if got := r.object("changes", "--from", "2019-01-01"); got["added_count"] != 4.0 {
@@ -67,7 +78,14 @@ func TestCheckCommands(t *testing.T) {
 	if got := r.object("explain", id); got["corroboration"].(map[string]any)["sources"] != 2.0 {
 		t.Errorf("explain wrote %v", got)
 	}
-	if got := r.object("consolidate", "--dry-run"); got["collapsed"] != 1.0 || got["dry_run"] != true {
+	r.says("contradictions: 1", "[", "factcheck", "--subject", "Person:a")
+	r.says("contradictions: 0", "[", "factcheck", "--subject", "Person:none")
+	r.says("contradictions: 1", "{", "factcheck", "--integrity")
+	r.says("collapsed: 1 superseded: 1 conflicts: 1", "{", "consolidate", "--dry-run")
+	if got := r.object("factcheck", "--explain")["explain"]; got == nil {
+		t.Error("factcheck --explain wrote no explanation")
+	}
+	if got := r.object("consolidate", "--dry-run", "--json"); got["collapsed"] != 1.0 || got["dry_run"] != true {
 		t.Errorf("consolidate wrote %v", got)
 	}
 	for want, args := range map[string][]string{

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +18,14 @@ func factcheckCommand(a *app) *cobra.Command {
 		Short: "List what contradicts what",
 		Long: `Lists the contradictions among what holds: several active values of a predicate
 that has one at a time, facts that are active after their end, and candidates
-that disagree with what holds. It writes nothing.`,
+that disagree with what holds. It writes nothing. Where stdout is no terminal, it says
+how many there are, and then lists them as JSON; --json writes the whole answer alone.`,
 		Example: `  abagraph factcheck --subject Person:alice
   abagraph factcheck --coexist alias,label --as-of 2024-01-01`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.read(c.Context(), "/api/factcheck", q.Values(), explain, factcheckTable)
+			call := client.Call{Method: "GET", Path: "/api/factcheck", Query: q.Values()}
+			return a.briefly(c.Context(), call, explain, factcheckTable, func(raw []byte) (string, []byte, error) { return a.factcheckBrief(raw, q.Integrity) })
 		},
 	}
 	flags := c.Flags()
@@ -35,6 +39,27 @@ that disagree with what holds. It writes nothing.`,
 	flags.BoolVar(&explain, "explain", false, "show how the check went")
 	readFlags(flags, &q.Read)
 	return c
+}
+
+// factcheckBrief says how many contradictions there are, and writes them; all of the
+// answer where it was asked for more.
+func (a *app) factcheckBrief(raw []byte, integrity bool) (string, []byte, error) {
+	var got struct {
+		Contradictions json.RawMessage `json:"contradictions"`
+		Count          int             `json:"count"`
+		Next           string          `json:"next"`
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return "", nil, err
+	}
+	if got.Next != "" {
+		a.warn([]string{"there are more: go on with --after '" + got.Next + "'"})
+	}
+	below := []byte(got.Contradictions)
+	if integrity {
+		below = raw
+	}
+	return fmt.Sprintf("contradictions: %d", got.Count), below, nil
 }
 
 func factcheckTable(t *table, raw []byte) error {
@@ -67,8 +92,12 @@ func consolidateCommand(a *app) *cobra.Command {
 		Short: "Retract all but one of the facts that say the same for the same time",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			call := client.Call{Method: "POST", Path: "/api/consolidate", IdempotencyKey: w.IdempotencyKey}
-			return a.writeWith(c.Context(), call, w.Branch, explain, q.Set, consolidateTable)
+			call := client.Call{Method: "POST", Path: "/api/consolidate", IdempotencyKey: w.IdempotencyKey, Query: url.Values{}}
+			if w.Branch != "" {
+				call.Query.Set("branch", w.Branch)
+			}
+			q.Set(call.Query)
+			return a.briefly(c.Context(), call, explain, consolidateTable, consolidateBrief)
 		},
 	}
 	flags := c.Flags()
@@ -82,6 +111,18 @@ func consolidateCommand(a *app) *cobra.Command {
 	return c
 }
 
+func consolidateBrief(raw []byte) (string, []byte, error) {
+	var got client.Consolidated
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return "", nil, err
+	}
+	return consolidateLine(&got), raw, nil
+}
+
+func consolidateLine(got *client.Consolidated) string {
+	return fmt.Sprintf("collapsed: %d superseded: %d conflicts: %d", got.Collapsed, len(got.Superseded), got.Conflicts)
+}
+
 func consolidateTable(t *table, raw []byte) error {
 	var got client.Consolidated
 	if err := json.Unmarshal(raw, &got); err != nil {
@@ -90,7 +131,7 @@ func consolidateTable(t *table, raw []byte) error {
 	for _, d := range got.Duplicates {
 		t.row(d.Subject, d.Predicate, "keeps "+d.Kept, count(len(d.Collapsed), "copy", "copies"))
 	}
-	t.line("collapsed: %d superseded: %d conflicts: %d", got.Collapsed, len(got.Superseded), got.Conflicts)
+	t.line("%s", consolidateLine(&got))
 	limits(t, false, got.Hints)
 	return nil
 }

@@ -283,6 +283,9 @@ func TestAgentInit(t *testing.T) {
 	if s := file.Servers["abagraph"]; s.Type != "streamable-http" || s.URL != p.url+"/mcp" || s.Headers["Authorization"] != "Bearer <YOUR_API_KEY>" || len(s.Tools) != 5 {
 		t.Errorf("the file: %s", written)
 	}
+	if !strings.Contains(written, `"Bearer <YOUR_API_KEY>"`) {
+		t.Errorf("the key cannot be put in place of <YOUR_API_KEY>: %s", written)
+	}
 	if strings.Contains(out+written, "the-operators-key") {
 		t.Error("the key is shown")
 	}

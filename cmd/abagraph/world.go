@@ -131,7 +131,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 	flags.StringVar(&a.url, "url", "", "base URL of the server (env ABAGRAPH_URL)")
 	flags.StringVar(&a.key, "key", "", "API key, sent as bearer token (env ABAGRAPH_KEY)")
 	flags.StringVar(&a.tenant, "tenant", "", "tenant to work in, for an admin key or a server without keys")
-	flags.BoolVar(&a.json, "json", false, "write JSON also where stdout is a terminal")
+	flags.BoolVar(&a.json, "json", false, "write the JSON of the answer alone, also where stdout is a terminal")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
 	})
