@@ -20,7 +20,7 @@ func watching(tenant string) Caller {
 	return Caller{Operator: true, Tenant: tenant, Role: fact.RoleAdmin, Actor: watchActor}
 }
 
-// WatchedTenants lists the tenants that have alerts.
+// WatchedTenants lists the tenants that have alerts, and are not deleted.
 func (s *Service) WatchedTenants(ctx context.Context) ([]string, error) {
 	view, err := s.view()
 	if err != nil {
@@ -32,17 +32,18 @@ func (s *Service) WatchedTenants(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("list the tenants: %w", err)
 	}
 	var list []string
+	living := newLiving(view)
 	for _, tenant := range all {
 		q := &fact.Query{Scope: fact.Scope{Tenant: tenant, Branch: fact.MainBranch}, Predicate: fact.AlertRule, At: fact.Present(s.instant()), Limit: 1}
 		page, err := view.Facts(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("look for alerts: %w", err)
 		}
-		if tenant != "" && len(page.Facts) > 0 {
+		if tenant != "" && len(page.Facts) > 0 && living.has(ctx, tenant) {
 			list = append(list, tenant)
 		}
 	}
-	return list, nil
+	return list, living.err
 }
 
 // LookAtAlerts measures what the alerts of a tenant watch, and writes what has

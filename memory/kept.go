@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,4 +30,46 @@ func (s *Service) Kept(ctx context.Context, c Caller, read Read, prefix, predica
 	}
 	trace.Step("execute", "by_predicate")
 	return r.meta, nil
+}
+
+// KeptOfAll visits the facts that Kept visits, of every tenant that is not deleted: what
+// a tenant had the server do by itself ends with the tenant.
+func (s *Service) KeptOfAll(ctx context.Context, c Caller, prefix, predicate string, visit func(*fact.Fact)) error {
+	view, err := s.view()
+	if err != nil {
+		return fmt.Errorf("open a view: %w", err)
+	}
+	defer view.Close()
+	living := newLiving(view)
+	_, err = s.Kept(ctx, c, NewRead(), prefix, predicate, nil, func(f *fact.Fact) {
+		if living.has(ctx, f.Tenant) {
+			visit(f)
+		}
+	})
+	return errors.Join(err, living.err)
+}
+
+// living tells which tenants are not deleted. One that was never registered has data
+// only, which an administrator wrote, and is not deleted.
+type living struct {
+	view  View
+	known map[string]bool
+	err   error // what was met first
+}
+
+func newLiving(view View) *living { return &living{view: view, known: make(map[string]bool)} }
+
+func (l *living) has(ctx context.Context, tenant string) bool {
+	lives, known := l.known[tenant]
+	if known || l.err != nil {
+		return lives
+	}
+	record, err := l.view.Tenant(ctx, tenant)
+	if err != nil && fact.CodeOf(err) != fact.NotFound {
+		l.err = fmt.Errorf("look whether a tenant is deleted: %w", err)
+		return false
+	}
+	lives = record == nil || record.Status == "active"
+	l.known[tenant] = lives
+	return lives
 }

@@ -42,8 +42,9 @@ func (s *Service) as(ctx context.Context, tenant string, r *Report) (Caller, err
 	if err != nil {
 		return c, fmt.Errorf("look for the key of a report: %w", err)
 	}
+	living := newLiving(view)
 	for i := range keys {
-		if k := &keys[i]; k.Name == r.By && k.Role >= fact.RoleAdmin && !k.RevokedAt.Given() {
+		if k := &keys[i]; living.has(ctx, tenant) && k.Name == r.By && k.Role >= fact.RoleAdmin && !k.RevokedAt.Given() {
 			c.deputy = r.By
 			return c, nil
 		}
@@ -167,7 +168,8 @@ type DueReport struct {
 	Slot   fact.Instant
 }
 
-// DueReports lists what is due by a clock. What was missed is one run, the last one.
+// DueReports lists what is due by a clock, of the tenants that are not deleted. What was
+// missed is one run, the last one.
 func (s *Service) DueReports(ctx context.Context, now fact.Instant) ([]DueReport, error) {
 	r, err := s.begin(ctx, Caller{Operator: true, Role: fact.RoleAdmin, Actor: reportActor}, NewRead(), 0, nil)
 	if err != nil {
@@ -179,12 +181,13 @@ func (s *Service) DueReports(ctx context.Context, now fact.Instant) ([]DueReport
 		return nil, err
 	}
 	var due []DueReport
+	living := newLiving(r.view)
 	for _, one := range list {
-		if slot, comes := one.due(now); comes && one.fact.Tenant != "" {
+		if slot, comes := one.due(now); comes && one.fact.Tenant != "" && living.has(r.ctx, one.fact.Tenant) {
 			due = append(due, DueReport{Tenant: one.fact.Tenant, Name: one.Name, Slot: slot})
 		}
 	}
-	return due, nil
+	return due, living.err
 }
 
 func (r *Report) due(now fact.Instant) (fact.Instant, bool) {

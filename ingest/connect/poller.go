@@ -119,7 +119,7 @@ func (s *Service) poll(ctx context.Context, tenant, name string) {
 // polled lists the connectors of kind poll of all tenants, tenant by tenant.
 func (s *Service) polled(ctx context.Context) ([]*Connector, error) {
 	var list []*Connector
-	_, err := s.memory.Kept(ctx, Internal(""), memory.NewRead(), Prefix, predicate, nil, func(f *fact.Fact) {
+	err := s.memory.KeptOfAll(ctx, Internal(""), Prefix, predicate, func(f *fact.Fact) {
 		if k := connectorOf(f); k != nil && k.Kind == Poll {
 			list = append(list, k)
 		}

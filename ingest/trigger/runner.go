@@ -52,7 +52,7 @@ func (r *Runner) Stop() {
 // due again at the next look.
 func (r *Runner) round(ctx context.Context) {
 	var due []*Trigger
-	_, err := r.s.memory.Kept(ctx, connect.Internal(""), memory.NewRead(), Prefix, predicate, nil, func(f *fact.Fact) {
+	err := r.s.memory.KeptOfAll(ctx, connect.Internal(""), Prefix, predicate, func(f *fact.Fact) {
 		if t := triggerOf(f); t != nil && !t.Paused && r.due(t) {
 			due = append(due, t)
 		}
