@@ -48,6 +48,13 @@ func (c *collector) begin() {
 	c.own, c.weight, c.trimAt = len(c.facts), 0, 2*fact.MaxAnswerBytes
 }
 
+// expect makes room for so many more facts, as far as a page holds them.
+func (c *collector) expect(n int) {
+	if !c.countOnly && c.visit == nil {
+		c.facts = slices.Grow(c.facts, min(n, c.limit))
+	}
+}
+
 // add takes a fact in.
 func (c *collector) add(f *fact.Fact) {
 	if c.countOnly {

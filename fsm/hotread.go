@@ -76,6 +76,13 @@ func (r *reading) hotSubject(alone bool) (bool, error) {
 
 // actives adds the active rows that are accepted.
 func (r *reading) actives(e *hotLine) error {
+	few := 0
+	for i := range e.active {
+		if predicate := r.sel.q.Predicate; predicate == "" || e.active[i].Predicate == predicate {
+			few++
+		}
+	}
+	r.into.expect(few)
 	for i := range e.active {
 		r.into.scanned++
 		if r.sel.sees(&e.active[i]) && r.sel.accepts(&e.active[i]) {

@@ -122,9 +122,5 @@ func explainContext(trace *Trace, b *briefing, p *packet.Packet) {
 
 // backfilledFacts counts the declared facts of a packet by their batch (C-28).
 func backfilledFacts(facts []packet.Fact) []fact.BatchCount {
-	edges := make([]Edge, len(facts))
-	for i := range facts {
-		edges[i].Fact = facts[i].Fact
-	}
-	return backfilled(edges)
+	return countBatches(len(facts), func(i int) uint64 { return facts[i].Batch })
 }

@@ -101,7 +101,7 @@ func (b *briefing) judge() error {
 	scores := make([]float64, len(b.candidates))
 	best := 0.0
 	for _, i := range judged {
-		f := &b.candidates[i].Fact
+		f := b.candidates[i].Fact
 		j := judges[f.Tenant]
 		score, why := j.Score(f)
 		if err := j.Err(); err != nil {
@@ -124,7 +124,7 @@ func (b *briefing) judge() error {
 func (b *briefing) judges(query *search.Query, judged []int) (map[string]*judge, error) {
 	byTenant := map[string][]*fact.Fact{}
 	for _, i := range judged {
-		f := &b.candidates[i].Fact
+		f := b.candidates[i].Fact
 		byTenant[f.Tenant] = append(byTenant[f.Tenant], f)
 	}
 	judges := make(map[string]*judge, len(byTenant))

@@ -120,7 +120,7 @@ func (b *briefing) add(list []fact.Fact, d packet.Distance) {
 		case page.Body:
 			continue
 		}
-		b.candidates = append(b.candidates, packet.Candidate{Fact: *f, Distance: d})
+		b.candidates = append(b.candidates, packet.Candidate{Fact: f, Distance: d})
 	}
 }
 
@@ -212,7 +212,7 @@ func (b *briefing) naming(name string) fact.Query {
 // meet notes the other ends of edges, to be walked to.
 func (b *briefing) meet(list []packet.Candidate, seed string) error {
 	for i := range list {
-		f := &list[i].Fact
+		f := list[i].Fact
 		if f.Status == fact.Candidate {
 			continue
 		}

@@ -231,9 +231,14 @@ func (r *reading) warnUnknown(name string) error {
 
 // backfilled counts the declared facts among edges by their batch (C-28).
 func backfilled(edges []Edge) []fact.BatchCount {
+	return countBatches(len(edges), func(i int) uint64 { return edges[i].Fact.Batch })
+}
+
+// countBatches counts so many facts by the batch that each is of; 0 = none.
+func countBatches(n int, of func(i int) uint64) []fact.BatchCount {
 	var counts []fact.BatchCount
-	for i := range edges {
-		batch := edges[i].Fact.Batch
+	for i := range n {
+		batch := of(i)
 		if batch == 0 {
 			continue
 		}

@@ -412,11 +412,7 @@ func (r *reading) speakOf(a *SearchAnswer) error {
 }
 
 func foundBackfilled(hits []Found) []fact.BatchCount {
-	edges := make([]Edge, len(hits))
-	for i := range hits {
-		edges[i].Fact.Batch = hits[i].Fact.Batch
-	}
-	return backfilled(edges)
+	return countBatches(len(hits), func(i int) uint64 { return hits[i].Fact.Batch })
 }
 
 func explainSearch(trace *Trace, q *SearchQuery, a *SearchAnswer) {

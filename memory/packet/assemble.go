@@ -2,6 +2,7 @@ package packet
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,17 +42,18 @@ func Assemble(q *Request, candidates []Candidate, pages []Page, counter Counter)
 func distinct(list []Candidate) []Candidate {
 	at := make(map[fact.ID]int, len(list))
 	once := make([]Candidate, 0, len(list))
-	for _, c := range list {
-		i, seen := at[c.Fact.ID]
+	for i := range list {
+		c := &list[i]
+		first, seen := at[c.Fact.ID]
 		if !seen {
 			at[c.Fact.ID] = len(once)
-			once = append(once, c)
+			once = append(once, *c)
 			continue
 		}
-		first := &once[i]
-		first.Distance = min(first.Distance, c.Distance)
-		if c.Relevance > first.Relevance {
-			first.Relevance, first.Why = c.Relevance, c.Why
+		known := &once[first]
+		known.Distance = min(known.Distance, c.Distance)
+		if c.Relevance > known.Relevance {
+			known.Relevance, known.Why = c.Relevance, c.Why
 		}
 	}
 	return once
@@ -177,7 +179,7 @@ func (a *assembly) fillFacts() error {
 		}
 		c := a.claims[i]
 		c.line = p.form.factLine(&c, p.brief)
-		if c.target, err = a.q.Target(&c.Fact); err != nil {
+		if c.target, err = a.q.Target(c.Fact); err != nil {
 			return err
 		}
 		if c.cost, err = p.counter.Tokens(c.line); err != nil {
@@ -264,6 +266,7 @@ func (a *assembly) finish() {
 	}
 	var sum Tokens
 	var shortened []string
+	p.Facts = slices.Grow(p.Facts, len(a.kept))
 	for i := range a.kept {
 		c := &a.kept[i]
 		sum = sum.add(c.cost)
@@ -330,7 +333,7 @@ func (a *assembly) estimateRest() int {
 			n++
 			continue
 		}
-		total += estimate(&a.claims[i].Fact)
+		total += estimate(a.claims[i].Fact)
 	}
 	return total
 }

@@ -165,7 +165,7 @@ func TestCompactKeepsWhatFits(t *testing.T) {
 		list := make([]fact.Fact, 0, len(candidates))
 		for i := range candidates {
 			candidates[i].Fact.Confidence = float64(rnd.IntN(100)) / 100
-			list = append(list, candidates[i].Fact)
+			list = append(list, *candidates[i].Fact)
 		}
 		for _, budget := range []int{1, 100, 1000, 1_000_000} {
 			got, err := packet.Compact(list, budget, &counting)

@@ -25,7 +25,7 @@ type Corroboration struct {
 
 // claim is one statement, said by one or several facts.
 type claim struct {
-	*Candidate
+	Candidate
 	corroboration Corroboration
 	score         Score
 	target        string // the entity that the object of a kept claim names
@@ -39,25 +39,33 @@ type topic struct{ tenant, subject, predicate string }
 // claims merges facts that say the same, and looks for those that contradict.
 // The best of each stays: by confidence, then the newest, then by id.
 func claims(list []Candidate) (kept []claim, collapsed int) {
-	byTopic := make(map[topic][]int)
-	var order []topic
+	next := make([]int32, len(list)) // 1 + the next of the same topic; 0 = none
+	last := make(map[topic]int32, len(list))
+	first := make([]int32, 0, len(list))
 	for i := range list {
-		f := &list[i].Fact
+		f := list[i].Fact
 		t := topic{f.Tenant, f.Subject, f.Predicate}
-		if byTopic[t] == nil {
-			order = append(order, t)
+		if at, seen := last[t]; seen {
+			next[at] = int32(i) + 1
+		} else {
+			first = append(first, int32(i))
 		}
-		byTopic[t] = append(byTopic[t], i)
+		last[t] = int32(i)
 	}
-	for _, t := range order {
-		at := len(kept)
-		kept = merge(kept, list, byTopic[t])
-		for _, i := range byTopic[t] {
-			if list[i].Fact.Status != fact.Candidate {
-				collapsed++
+	kept = make([]claim, 0, len(list))
+	m := merger{}
+	for _, i := range first {
+		at, said := len(kept), 0
+		m.begin()
+		for i := i + 1; i > 0; i = next[i-1] {
+			c := &list[i-1]
+			if c.Fact.Status != fact.Candidate {
+				said++
 			}
+			kept = m.take(kept, c)
 		}
-		collapsed -= len(kept) - at
+		m.finish(kept)
+		collapsed += said - (len(kept) - at)
 	}
 	return kept, collapsed
 }
@@ -72,34 +80,75 @@ func (v *voices) hear(f *fact.Fact) {
 	}
 }
 
-// merge adds the claims of one subject and predicate.
-func merge(kept []claim, list []Candidate, members []int) []claim {
-	start := len(kept)
-	byObject := make(map[string]int)
-	said := make(map[string]voices)
-	var total voices
-	for _, i := range members {
-		c := &list[i]
-		key := c.Fact.Object.Canonical()
-		own := said[key]
-		own.hear(&c.Fact)
-		said[key] = own
-		total.hear(&c.Fact)
-		if c.Fact.Status == fact.Candidate {
-			continue
-		}
-		at, seen := byObject[key]
-		if !seen {
-			at = len(kept)
-			byObject[key] = at
-			kept = append(kept, claim{Candidate: c})
-		}
-		kept[at].join(c)
+// merger makes the claims of one subject and predicate after the other.
+type merger struct {
+	objects []statedObject
+	at      map[string]int // the objects by their canonical form, where they are many
+	total   voices
+}
+
+// statedObject is one object of a topic, with who speaks for it.
+type statedObject struct {
+	object *fact.Object
+	claim  int // its place; -1 = only candidates have it
+	voices voices
+}
+
+// manyObjects is how many objects of one topic are compared one by one.
+const manyObjects = 16
+
+func (m *merger) begin() { *m = merger{objects: m.objects[:0]} }
+
+// take adds one fact to the claims.
+func (m *merger) take(kept []claim, c *Candidate) []claim {
+	o := m.find(&c.Fact.Object)
+	o.voices.hear(c.Fact)
+	m.total.hear(c.Fact)
+	switch {
+	case c.Fact.Status == fact.Candidate:
+		return kept
+	case o.claim < 0:
+		o.claim = len(kept)
+		kept = append(kept, claim{Candidate: *c})
 	}
-	for i := start; i < len(kept); i++ {
-		kept[i].finish(total, said[kept[i].Fact.Object.Canonical()])
-	}
+	kept[o.claim].join(c)
 	return kept
+}
+
+// find returns what is known of an object.
+func (m *merger) find(object *fact.Object) *statedObject {
+	if len(m.objects) < manyObjects {
+		for i := range m.objects {
+			if m.objects[i].object.Equal(*object) {
+				return &m.objects[i]
+			}
+		}
+	} else if i, there := m.index()[object.Canonical()]; there {
+		return &m.objects[i]
+	}
+	m.objects = append(m.objects, statedObject{object: object, claim: -1})
+	if m.at != nil {
+		m.at[object.Canonical()] = len(m.objects) - 1
+	}
+	return &m.objects[len(m.objects)-1]
+}
+
+func (m *merger) index() map[string]int {
+	if m.at == nil {
+		m.at = make(map[string]int)
+		for i := range m.objects {
+			m.at[m.objects[i].object.Canonical()] = i
+		}
+	}
+	return m.at
+}
+
+func (m *merger) finish(kept []claim) {
+	for i := range m.objects {
+		if o := &m.objects[i]; o.claim >= 0 {
+			kept[o.claim].finish(m.total, o.voices)
+		}
+	}
 }
 
 // join counts one more fact that says the same.
@@ -108,23 +157,17 @@ func (c *claim) join(other *Candidate) {
 	if other.Fact.Source != nil {
 		c.corroboration.Sources = append(c.corroboration.Sources, *other.Fact.Source)
 	}
-	best := c.Candidate
-	if better(&other.Fact, &best.Fact) {
-		best = other
-	}
-	if best == c.Candidate && other.Distance >= best.Distance && other.Relevance <= best.Relevance {
-		return
-	}
 	// The reason to be here is that of the nearest and of the most relevant.
-	merged := *best
-	merged.Distance = min(c.Distance, other.Distance)
-	if c.Relevance > merged.Relevance {
-		merged.Relevance, merged.Why = c.Relevance, c.Why
+	if better(other.Fact, c.Fact) {
+		c.Fact = other.Fact
+		if other.Relevance == c.Relevance {
+			c.Why = other.Why
+		}
 	}
-	if other.Relevance > merged.Relevance {
-		merged.Relevance, merged.Why = other.Relevance, other.Why
+	c.Distance = min(c.Distance, other.Distance)
+	if other.Relevance > c.Relevance {
+		c.Relevance, c.Why = other.Relevance, other.Why
 	}
-	c.Candidate = &merged
 }
 
 // finish settles what others say. Facts that speak of the same are no conflict,

@@ -14,7 +14,7 @@ func TestConflicts(t *testing.T) {
 	base := func(n int, predicate, object string, change func(*fact.Fact)) packet.Candidate {
 		c := said(n, "Person:a", predicate, object)
 		if change != nil {
-			change(&c.Fact)
+			change(c.Fact)
 		}
 		return c
 	}

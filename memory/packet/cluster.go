@@ -49,7 +49,7 @@ func bagOf(c *claim, q *Request) (*bag, error) {
 	if c.Fact.Object.Kind != fact.Text {
 		return nil, nil
 	}
-	if target, err := q.Target(&c.Fact); err != nil || target != "" {
+	if target, err := q.Target(c.Fact); err != nil || target != "" {
 		return nil, err
 	}
 	text, _ := cut(c.Fact.Object.Text, MaxValueBytes)

@@ -18,11 +18,10 @@ type Compacted struct {
 // text counts as a whole, too, where a packet would have cut it.
 func Compact(facts []fact.Fact, budget int, counter Counter) (*Compacted, error) {
 	list := make([]claim, len(facts))
-	at := make(map[*Candidate]int, len(facts))
+	at := make(map[*fact.Fact]int, len(facts))
 	for i := range facts {
-		c := &Candidate{Fact: facts[i], Distance: Unreached}
-		list[i] = claim{Candidate: c, corroboration: Corroboration{Agree: 1}}
-		at[c] = i
+		list[i] = claim{Candidate: Candidate{Fact: &facts[i], Distance: Unreached}, corroboration: Corroboration{Agree: 1}}
+		at[&facts[i]] = i
 	}
 	rank(list)
 	p := &prompt{form: &forms[Generic], counter: counter, budget: budget}
@@ -33,17 +32,17 @@ func Compact(facts []fact.Fact, budget int, counter Counter) (*Compacted, error)
 		taken := false
 		if misses < maxMisses {
 			var err error
-			if taken, err = p.takeWhole(p.form.factLine(c, false), uncut(&c.Fact)); err != nil {
+			if taken, err = p.takeWhole(p.form.factLine(c, false), uncut(c.Fact)); err != nil {
 				return nil, err
 			}
 		}
 		if !taken {
 			misses++
-			rest += estimate(&c.Fact) + len(uncut(&c.Fact))/4
+			rest += estimate(c.Fact) + len(uncut(c.Fact))/4
 			continue
 		}
 		misses = 0
-		done.Kept = append(done.Kept, at[c.Candidate])
+		done.Kept = append(done.Kept, at[c.Fact])
 	}
 	done.Tokens = p.used.most()
 	done.TotalTokens = done.Tokens + rest

@@ -13,7 +13,7 @@ import (
 func Evidence(facts []fact.Fact) string {
 	var b strings.Builder
 	for i := range facts {
-		c := claim{Candidate: &Candidate{Fact: facts[i]}, corroboration: Corroboration{Agree: 1}}
+		c := claim{Candidate: Candidate{Fact: &facts[i]}, corroboration: Corroboration{Agree: 1}}
 		b.WriteString(strconv.Itoa(i+1) + ". " + strings.TrimPrefix(forms[Generic].factLine(&c, false), forms[Generic].fact[0]))
 	}
 	return b.String()

@@ -30,7 +30,7 @@ type Digest struct {
 // for what it says, and its times are the newest of those it was made of,
 // and its confidence their lowest. It is a
 // candidate: nobody has stated it.
-func derivedFact(q *Request, dropped []fact.Fact, text string) fact.Fact {
+func derivedFact(q *Request, dropped []*fact.Fact, text string) fact.Fact {
 	d := q.Digest
 	f := fact.Fact{
 		Subject: "Context:packet", Predicate: DerivedPredicate, Object: fact.TextObject(text), Status: fact.Candidate, Source: &d.Maker, Tx: d.Tx, FirstTx: d.Tx,
@@ -41,8 +41,7 @@ func derivedFact(q *Request, dropped []fact.Fact, text string) fact.Fact {
 	}
 	h := sha256.New()
 	h.Write([]byte(text))
-	for i := range dropped {
-		one := &dropped[i]
+	for _, one := range dropped {
 		h.Write(one.ID[:])
 		f.Confidence = min(f.Confidence, one.Confidence)
 		f.ValidFrom, f.RecordedAt = max(f.ValidFrom, one.ValidFrom), max(f.RecordedAt, one.RecordedAt)
@@ -61,7 +60,7 @@ func (p *Packet) Folded() []string {
 	var lines []string
 	size := 0
 	for i := range p.Rest {
-		c := claim{Candidate: &Candidate{Fact: p.Rest[i]}, corroboration: Corroboration{Agree: 1}}
+		c := claim{Candidate: Candidate{Fact: p.Rest[i]}, corroboration: Corroboration{Agree: 1}}
 		line := forms[Generic].factLine(&c, false)
 		if i == maxFolded || size+len(line) > maxFoldedBytes {
 			break
@@ -99,7 +98,8 @@ func (a *assembly) derive(room int) error {
 		if more {
 			short += "…"
 		}
-		c := claim{Candidate: &Candidate{Fact: derivedFact(a.q, a.rest(), short)}, corroboration: Corroboration{Agree: 1}}
+		derived := derivedFact(a.q, a.rest(), short)
+		c := claim{Candidate: Candidate{Fact: &derived}, corroboration: Corroboration{Agree: 1}}
 		line := p.form.factLine(&c, p.brief)
 		t, err := p.counter.Tokens(line)
 		if err != nil {
@@ -114,7 +114,7 @@ func (a *assembly) derive(room int) error {
 		}
 		if p.fits(t) && (room == 0 || t.most() <= room) {
 			p.used, p.derived = p.used.add(t), line
-			a.p.Derived = []fact.Fact{c.Fact}
+			a.p.Derived = []fact.Fact{derived}
 			return nil
 		}
 		size = min(size-1, min(size, len(text))*room*9/(10*t.most()))
@@ -124,8 +124,8 @@ func (a *assembly) derive(room int) error {
 }
 
 // rest lists the facts that were not kept, the best first.
-func (a *assembly) rest() []fact.Fact {
-	var list []fact.Fact
+func (a *assembly) rest() []*fact.Fact {
+	list := make([]*fact.Fact, 0, max(0, len(a.claims)-len(a.kept)))
 	n := 0
 	for i := range a.claims {
 		if n < len(a.kept) && a.claims[i].Fact.ID == a.kept[n].Fact.ID {

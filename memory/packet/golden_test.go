@@ -20,9 +20,9 @@ func smallWorld() ([]packet.Candidate, []packet.Page) {
 	slack := "slack"
 	works := said(1, "Person:alice", "works_at", "Company:acme")
 	works.Distance = packet.AtSeed
-	also := works
+	also := another(works)
 	also.Fact.ID[0], also.Fact.Source, also.Fact.Confidence, also.Fact.Tx = 1, &slack, 0.9, 8
-	maybe := works
+	maybe := another(works)
 	maybe.Fact.ID[0], maybe.Fact.Object, maybe.Fact.Status, maybe.Fact.Confidence, maybe.Fact.Tx = 2, fact.TextObject("Company:nova"), fact.Candidate, 0.4, 9
 	role := said(2, "Person:alice", "role", "VP <Engineering>, \"core\"")
 	role.Distance, role.Relevance, role.Why = packet.AtSeed, packet.Unit, "role"

@@ -51,7 +51,7 @@ const (
 // Candidate is a fact that the packet may hold, or one that only speaks against
 // another: of those of status candidate none is ever kept.
 type Candidate struct {
-	Fact     fact.Fact
+	Fact     *fact.Fact
 	Distance Distance
 	// Relevance to the goal, from 0 to Unit, and what it comes from.
 	Relevance int

@@ -51,11 +51,18 @@ const day = 24 * 60 * 60 * 1000
 // said makes a candidate; n sets its id and its tx.
 func said(n int, subject, predicate, object string) packet.Candidate {
 	source := "hr-system"
-	return packet.Candidate{Distance: packet.NextToSeed, Fact: fact.Fact{
+	return packet.Candidate{Distance: packet.NextToSeed, Fact: &fact.Fact{
 		ID: fact.ID{15: byte(n), 14: byte(n >> 8)}, Tenant: "acme", Branch: fact.MainBranch, Subject: subject, Predicate: predicate, Object: fact.TextObject(object),
 		ValidFrom: fact.Instant(1_717_200_000_000 + n*day), ValidUntil: fact.Forever, StatedUntil: fact.Forever, Confidence: 0.95, Source: &source,
 		Status: fact.Active, Tx: uint64(n), DeclaredKnownAt: fact.NoInstant,
 	}}
+}
+
+// another is a copy of a candidate that may be changed.
+func another(c packet.Candidate) packet.Candidate {
+	f := *c.Fact
+	c.Fact = &f
+	return c
 }
 
 func request() *packet.Request {

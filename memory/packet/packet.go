@@ -19,7 +19,7 @@ type Packet struct {
 	// Dropped counts the facts that there was no room for.
 	Dropped int
 	// Rest are the facts that were dropped, the best first.
-	Rest []fact.Fact
+	Rest []*fact.Fact
 	// Derived are facts that a model made of the dropped ones.
 	Derived  []fact.Fact
 	Warnings []Warning
@@ -56,7 +56,7 @@ type Snippet struct {
 // short returns a fact as a packet carries it: a long text is cut at a character,
 // and long properties are left out.
 func short(c *claim) Fact {
-	f := Fact{Fact: c.Fact, Corroboration: c.corroboration, Score: c.score}
+	f := Fact{Fact: *c.Fact, Corroboration: c.corroboration, Score: c.score}
 	if f.Object.Kind == fact.Text {
 		whole := f.Object.Text
 		if text, more := cut(whole, MaxValueBytes); more {

@@ -42,9 +42,22 @@ func rank(list []claim) {
 	for i := range list {
 		list[i].score = score(&list[i], newest)
 	}
-	slices.SortFunc(list, func(a, b claim) int {
-		return cmp.Or(cmp.Compare(b.score.Total, a.score.Total), cmp.Compare(b.Fact.Tx, a.Fact.Tx), bytes.Compare(a.Fact.ID[:], b.Fact.ID[:]))
+	order := make([]int32, len(list)) // claims are large
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &list[i], &list[j]
+		if c := cmp.Or(cmp.Compare(b.score.Total, a.score.Total), cmp.Compare(b.Fact.Tx, a.Fact.Tx)); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.Fact.ID[:], b.Fact.ID[:])
 	})
+	sorted := make([]claim, len(list))
+	for i, at := range order {
+		sorted[i] = list[at]
+	}
+	copy(list, sorted)
 }
 
 // Outlook is what a candidate would score, as far as it is known before others
