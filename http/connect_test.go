@@ -40,7 +40,7 @@ const result = await memory.turn("Where does Person:sarah work?", async (context
 console.log("turn", result);
 const plugin = memoryPlugin({ agent: "agent-8" });
 const context = await plugin.onSessionStart({ task: "status of Task:1", seeds: ["Task:1"] });
-console.log("start", context.facts.some((f) => f.source === "agent-7"));
+console.log("start", context.facts.some((f) => f.source === "agent:agent-7"));
 plugin.onSessionEnd({ facts: [{ subject: "Task:2", predicate: "status", object: "open" }], content: "[[Person:sarah]] helped." });
 `
 	if err := os.WriteFile(filepath.Join(dir, "driver.mjs"), []byte(driver), 0o600); err != nil {
@@ -56,7 +56,7 @@ plugin.onSessionEnd({ facts: [{ subject: "Task:2", predicate: "status", object: 
 			t.Errorf("%s: %v\n%s", run[0], err, out)
 		}
 	}
-	if got := column(r.get("/api/facts?subject=Task:2").list(), "source"); got != `"agent-8"` {
+	if got := column(r.get("/api/facts?subject=Task:2").list(), "source"); got != `"agent:agent-8"` {
 		t.Errorf("written at the end of the session: %s", got)
 	}
 }

@@ -16,7 +16,7 @@ func newSite(t *testing.T) *rig {
 	t.Helper()
 	return start(t, "root-key", everything, func(c *httpd.Config) {
 		c.Docs = docs.Files
-		c.Tools = []discover.Tool{{Name: "recall", Title: "Recall", Description: "Looks things up."}, {Name: "remember", Title: "Remember", Description: "Saves a fact."}}
+		c.Tools = []discover.Tool{{Name: "another", Title: "Another", Description: "Does something else."}, {Name: "build_context", Title: "Brief", Description: "Everything for a task."}, {Name: "recall", Title: "Recall", Description: "Looks things up."}, {Name: "remember", Title: "Remember", Description: "Saves a fact."}}
 	}).as("")
 }
 
@@ -40,9 +40,9 @@ func TestDiscoveryIsPublic(t *testing.T) {
 		"/sitemap.xml":                      {"application/xml", "<loc>" + r.url + "/llms.txt</loc>"},
 		"/openapi.json":                     {"application/json", `{"openapi":"3.1.0"`},
 		"/.well-known/api-catalog":          {"application/linkset+json", `{"linkset":[{"anchor":"` + r.url + `","service-desc":[{"href":"` + r.url + `/openapi.json","type":"application/openapi+json"}]`},
-		"/.well-known/agent-card.json":      {"application/json", `"skills":[{"id":"recall","name":"Recall"`},
-		"/.well-known/agent.json":           {"application/json", `"skills":[{"id":"recall","name":"Recall"`},
-		"/.well-known/mcp/server-card.json": {"application/json", `"serverUrl":"` + r.url + `/mcp","transport":"http","tools":[{"name":"recall","description":"Looks things up."}`},
+		"/.well-known/agent-card.json":      {"application/json", `{"id":"recall","name":"Recall"`},
+		"/.well-known/agent.json":           {"application/json", `{"id":"recall","name":"Recall"`},
+		"/.well-known/mcp/server-card.json": {"application/json", `"serverUrl":"` + r.url + `/mcp","transport":"http","tools":[{"name":"another",`},
 		"/api/health":                       {"application/json", `{"ok":true}`},
 	} {
 		got := r.get(path).status(http.StatusOK)
@@ -73,7 +73,7 @@ func TestModeAgent(t *testing.T) {
 	for _, want := range []string{
 		`{"name":"abagraph","description":"The memory layer for AI agents`, `"url":"` + r.url + `"`, `"docs":"` + r.url + `/llms-full.txt"`, `"llms_txt":"` + r.url + `/llms.txt"`,
 		`"openapi":"` + r.url + `/openapi.json"`, `"auth":{"type":"bearer","header":"Authorization: Bearer <tenant-key>","guide":"` + r.url + `/auth.md","note":`,
-		`"mcp":{"transport":"http-jsonrpc","endpoint":"` + r.url + `/mcp","card":"` + r.url + `/.well-known/mcp/server-card.json","tools":["recall","remember"]}`,
+		`"mcp":{"transport":"http-jsonrpc","endpoint":"` + r.url + `/mcp","card":"` + r.url + `/.well-known/mcp/server-card.json","tools":["remember","recall","build_context","another"]}`,
 		`"endpoints":{"context":"POST /api/context {seeds[],goal,token_budget}","facts":"GET/POST /api/facts","search":"GET /api/search","stream":"GET /api/stream (SSE)"}`,
 		`"capabilities":["context-compaction","bitemporal-memory","hybrid-recall","provenance","mcp","streaming"]`,
 	} {

@@ -3,6 +3,7 @@ package discover
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 
 	"abagraph/http/openapi"
 )
@@ -10,12 +11,22 @@ import (
 // object is a short name for one of JSON, in order.
 var object = openapi.NewMap
 
-func (s *Site) toolNames() []any {
-	names := make([]any, 0, len(s.Tools))
+// told is the order in which the documents name the tools.
+var told = [...]string{"digest", "remember", "recall", "recall_as_of", "whats_changed", "build_context", "explain_fact"}
+
+// ToolNames names the tools as the documents do, and then those that they do not know.
+func (s *Site) ToolNames() []string {
+	left := make([]string, 0, len(s.Tools))
 	for _, t := range s.Tools {
-		names = append(names, t.Name)
+		left = append(left, t.Name)
 	}
-	return names
+	names := make([]string, 0, len(left))
+	for _, name := range told {
+		if at := slices.Index(left, name); at >= 0 {
+			names, left = append(names, name), slices.Delete(left, at, at+1)
+		}
+	}
+	return append(names, left...)
 }
 
 func write(v any) ([]byte, error) {
@@ -35,7 +46,7 @@ func (s *Site) Agent() ([]byte, error) {
 			"note", "tenancy is subdomain-bound; unauthenticated /api returns 401 with WWW-Authenticate"),
 	)
 	if s.MCP {
-		m.Set("mcp", object("transport", "http-jsonrpc", "endpoint", s.Base+"/mcp", "card", s.Base+"/.well-known/mcp/server-card.json", "tools", s.toolNames()))
+		m.Set("mcp", object("transport", "http-jsonrpc", "endpoint", s.Base+"/mcp", "card", s.Base+"/.well-known/mcp/server-card.json", "tools", s.ToolNames()))
 	}
 	m.Set("endpoints", object("context", "POST /api/context {seeds[],goal,token_budget}", "facts", "GET/POST /api/facts", "search", "GET /api/search", "stream", "GET /api/stream (SSE)"))
 	m.Set("capabilities", Capabilities)
