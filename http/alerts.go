@@ -17,7 +17,7 @@ func (s *Server) setAlert(c *call) error {
 	if err := c.caller.Require(fact.RoleAdmin); err != nil {
 		return err
 	}
-	body, err := c.readJSON()
+	body, err := c.readOwn()
 	if err != nil {
 		return err
 	}

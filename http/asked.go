@@ -34,6 +34,10 @@ func (c *call) adopt(body jsonx.Value, lists ...string) (map[string][]jsonx.Valu
 			continue
 		case jsonx.Object:
 			return nil, fact.Invalid(shown(v.Name), "must not be an object")
+		default:
+			if contains(textParams, v.Name) {
+				return nil, fact.Invalid(v.Name, "must be a string, not "+v.Kind.String())
+			}
 		}
 		if v.Name == "tenant" {
 			continue // judged with the caller
@@ -47,6 +51,12 @@ func (c *call) adopt(body jsonx.Value, lists ...string) (map[string][]jsonx.Valu
 		c.query.list = append(c.query.list, param{name: v.Name, value: text})
 	}
 	return got, nil
+}
+
+// textParams are the parameters that a body gives as strings: a number or a flag among them
+// is a mistake, where the others may be either.
+var textParams = []string{
+	"question", "query", "q", "subject", "predicate", "mode", "order", "status", "seeds", "query_vector", "branch", "consistency",
 }
 
 func (q *query) has(name string) bool {

@@ -246,6 +246,83 @@ func TestTEN04WhichHostDecides(t *testing.T) {
 	}
 }
 
+// A subdomain is its tenant's for the administrator too: nothing of another shows there, and
+// nothing is filed under another, unless tenant= names one.
+func TestAnOperatorOnASubdomain(t *testing.T) {
+	for admin, base := range map[string]string{"root-key": "null", "": `"default"`} { // with auth off the same holds
+		r := start(t, admin, func(c *httpd.Config) { c.BaseDomain = "example.test" })
+		for _, tenant := range []string{"a", "b"} {
+			r.post("/api/tenants", `{"id":"`+tenant+`"}`).status(http.StatusCreated)
+			r.post("/api/facts?tenant="+tenant, `{"subject":"Of:`+tenant+`","predicate":"p"}`).status(http.StatusCreated)
+		}
+		a := r.at("A.example.test:443")
+		for path, want := range map[string]string{"/api/facts": "Of:a", "/api/facts?tenant=b": "Of:b"} {
+			if got := a.get(path).status(http.StatusOK).list(); len(got) != 1 || got[0].text("subject") != want {
+				t.Errorf("%s on a's host: %v", path, got)
+			}
+		}
+		for path, want := range map[string]string{"/api/facts": `"a"`, "/api/facts?tenant=b": `"b"`} {
+			if got := a.post(path, `{"subject":"New:1","predicate":"p"}`).status(http.StatusCreated).Body; !strings.Contains(got, `"tenant":`+want) {
+				t.Errorf("a write to %s on a's host: %s", path, got)
+			}
+		}
+		if got := r.at("www.example.test").post("/api/facts", `{"subject":"New:2","predicate":"p"}`).Body; !strings.Contains(got, `"tenant":`+base) {
+			t.Errorf("a write on www: %s", got)
+		}
+		if got := a.get("/api/admin/purge?subject=New:1").object(); got.text("facts") != "1" {
+			t.Errorf("a purge on a's host counts %v", got)
+		}
+		if got := a.get("/api/tenants").status(http.StatusOK).list(); len(got) != 2 {
+			t.Errorf("the list of tenants on a's host: %v", got)
+		}
+	}
+}
+
+// A body may name a tenant on every route of a tenant's data (C-43): a tenant's own key
+// means its own by it, and the administrator the one of the request.
+func TestATenantInABody(t *testing.T) {
+	r := start(t, "root-key", everything)
+	r.post("/api/tenants", `{"id":"a"}`).status(http.StatusCreated)
+	a := r.as(r.post("/api/tenants/a/keys", `{"role":"admin"}`).status(http.StatusCreated).object().text("key"))
+	for _, one := range []struct{ method, path, body string }{
+		{"POST", "/api/facts", `"subject":"A:1","predicate":"p"`},
+		{"POST", "/api/transact", `"asserts":[{"subject":"A:1","predicate":"q","tenant":"b"}]`},
+		{"POST", "/api/digest", `"facts":[{"subject":"A:1","predicate":"r"}]`},
+		{"POST", "/api/search", `"question":"a"`},
+		{"POST", "/api/context", `"goal":"a"`},
+		{"POST", "/api/enrich", `"facts":[{"subject":"A:1","predicate":"p"}]`},
+		{"POST", "/api/compact", `"facts":[],"token_budget":10`},
+		{"POST", "/api/branches", `"name":"draft"`},
+		{"POST", "/api/branches/draft/promote", `"dry_run":true`},
+		{"PUT", "/api/pages/A:1", `"body":"x"`},
+		{"POST", "/api/connectors", `"name":"crm"`},
+		{"POST", "/api/leases", `"resource":"r","holder":"h"`},
+		{"POST", "/api/alerts", `"name":"doubt","kind":"confidence","threshold":0.8`},
+		{"POST", "/api/reports", `"name":"daily"`},
+		{"PUT", "/api/policy?dry_run=1", `"version":"v1"`},
+		{"POST", "/api/policy/simulate", `"principal":"x","permission":"facts:read"`},
+		{"POST", "/api/sources/x/undo", `"dry_run":true`},
+	} {
+		if got := a.do(one.method, one.path, "{"+one.body+`,"tenant":"b"}`); got.Status >= 300 {
+			t.Errorf("%s %s by a's key: %d %s", one.method, one.path, got.Status, got.Body)
+		}
+		mark := "?"
+		if strings.Contains(one.path, "?") {
+			mark = "&"
+		}
+		body := strings.ReplaceAll("{"+one.body+`,"tenant":"a"}`, `"b"`, `"a"`)
+		if got := r.do(one.method, one.path+mark+"tenant=a", body); got.Status >= 300 && got.Status != http.StatusConflict {
+			t.Errorf("%s %s by the administrator: %d %s", one.method, one.path, got.Status, got.Body)
+		}
+		if one.path != "/api/context" { // where a body may name any, as documented
+			r.do(one.method, one.path, body).fails(http.StatusBadRequest, "SchemaInvalid")
+		}
+	}
+	if got := r.get("/api/facts?tenant=b").list(); len(got) != 0 {
+		t.Errorf("b has %v", got)
+	}
+}
+
 func TestRolesAndTenants(t *testing.T) {
 	r := start(t, "root-key")
 	made := r.post("/api/tenants", `{"id":"acme","name":"Acme Corp","quota_facts":50000}`).status(http.StatusCreated).object()

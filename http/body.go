@@ -38,6 +38,24 @@ func (c *call) readJSON() (jsonx.Value, error) {
 	return v, err
 }
 
+// readOwn reads the body of a route that has no other use for the tenant that any body
+// may name (C-43): it is judged, and taken out.
+func (c *call) readOwn() (jsonx.Value, error) {
+	v, err := c.readJSON()
+	if err != nil {
+		return v, err
+	}
+	return c.withoutTenant(v)
+}
+
+func (c *call) withoutTenant(v jsonx.Value) (jsonx.Value, error) {
+	if err := c.input.Tenant(v); err != nil {
+		return v, err
+	}
+	v.Kids = slices.DeleteFunc(v.Kids, func(kid jsonx.Value) bool { return kid.Name == "tenant" })
+	return v, nil
+}
+
 // readBody reads the whole body into c.body, decompressed, within the limit.
 func (c *call) readBody() error { return c.readBodyWithin(c.server.config.MaxBodyBytes) }
 

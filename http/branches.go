@@ -14,13 +14,16 @@ func (s *Server) createBranch(c *call) error {
 	if err := c.caller.Require(fact.RoleWrite); err != nil {
 		return err
 	}
-	body, err := c.readJSON()
+	body, err := c.readOwn()
 	if err != nil {
 		return err
 	}
 	f := jsonx.Open(body, "")
 	b := memory.NewBranch{Name: f.Required("name")}
-	b.Parent, _ = f.Text("parent")
+	parent, named := f.Text("parent")
+	if b.Parent = parent; named && parent == "" {
+		f.Fail(fact.Invalid("parent", "must not be empty: leave it out for main"))
+	}
 	b.AsOf = c.input.Time(f, "as_of")
 	if err := f.Done(); err != nil {
 		return err
@@ -162,6 +165,9 @@ func (s *Server) promoteBranch(c *call) error {
 	if len(c.body) > 0 { // a body is not needed
 		v, err := jsonx.Parse(c.body)
 		if err != nil {
+			return err
+		}
+		if v, err = c.withoutTenant(v); err != nil {
 			return err
 		}
 		f := jsonx.Open(v, "")

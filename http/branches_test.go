@@ -359,6 +359,7 @@ func TestBranchInput(t *testing.T) {
 		{"POST", "/api/branches", `{"name":"x","as_of":"2199-01-01"}`, 400, "SchemaInvalid", "as_of"},
 		{"POST", "/api/branches", `{"name":"x","as_of":1718800000000000}`, 400, "SchemaInvalid", "as_of"},
 		{"POST", "/api/branches", `{"name":"x","parent":"none"}`, 404, "NotFound", "parent"},
+		{"POST", "/api/branches", `{"name":"x","parent":""}`, 400, "SchemaInvalid", "parent"},
 		{"POST", "/api/branches", `{"name":"x","base":"main"}`, 400, "SchemaInvalid", "base"},
 		{"POST", "/api/branches?branch=open", `{"name":"x"}`, 400, "SchemaInvalid", "branch"},
 		{"POST", "/api/branches", `{"name":"open"}`, 409, "Conflict", ""},

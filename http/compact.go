@@ -11,7 +11,7 @@ import (
 // compact is POST /api/compact: what of the facts in the body fits into a budget.
 // It reads and writes nothing.
 func (s *Server) compact(c *call) error {
-	body, err := c.readJSON()
+	body, err := c.readOwn()
 	if err != nil {
 		return err
 	}

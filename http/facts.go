@@ -205,6 +205,9 @@ func (s *Server) retractFact(c *call) error {
 	c.trace.Name("retract_fact", "by_id → every piece of the statement")
 	c.trace.Int("pieces", len(result.Retracted))
 	c.trace.Text("status", fact.Retracted.String())
+	if parsed, ok := fact.ParseID(id); ok { // an id is told in one spelling, however it was sent
+		id = parsed.String()
+	}
 	b := append(c.begin(), `{"ok":true,"id":`...)
 	b = jsonx.AppendString(b, id)
 	return c.finish(http.StatusOK, append(b, '}'))

@@ -23,7 +23,8 @@ func (c *call) authenticate() error {
 	if err != nil {
 		return err
 	}
-	if !agrees(c.r.Host, c.server.config.BaseDomain, caller) {
+	caller, ok := on(c.r.Host, c.server.config.BaseDomain, caller)
+	if !ok {
 		return denied()
 	}
 	if cookie && unsafe(c.r.Method) {
@@ -35,14 +36,19 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// agrees reports whether a caller may come in by a host: a tenant's key only by
-// its own subdomain, or by a host that names no tenant.
-func agrees(host, base string, caller memory.Caller) bool {
+// on returns a caller as it comes in by a host; ok is false where it may not. A tenant's
+// key comes in by its own subdomain, or by a host that names no tenant. An operator comes
+// in by each, and on a subdomain means its tenant, as long as tenant= names no other.
+func on(host, base string, caller memory.Caller) (_ memory.Caller, ok bool) {
 	tenant, ok := tenantOfHost(host, base)
-	if !ok {
-		return false
+	switch {
+	case !ok || tenant == "":
+		return caller, ok
+	case caller.Operator:
+		caller, err := caller.In(tenant)
+		return caller, err == nil
 	}
-	return tenant == "" || caller.Operator || strings.EqualFold(tenant, caller.Tenant)
+	return caller, strings.EqualFold(tenant, caller.Tenant)
 }
 
 // credential returns the key that a request carries, or "". An Authorization

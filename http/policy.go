@@ -88,7 +88,7 @@ func (s *Server) putPolicy(c *call) error {
 	if err := c.caller.Require(fact.RoleAdmin); err != nil {
 		return err
 	}
-	body, err := c.readJSON()
+	body, err := c.readOwn()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *Server) simulatePolicy(c *call) error {
 	if err := c.caller.Require(fact.RoleAdmin); err != nil {
 		return err
 	}
-	body, err := c.readJSON()
+	body, err := c.readOwn()
 	if err != nil {
 		return err
 	}

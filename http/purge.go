@@ -59,6 +59,9 @@ func (s *Server) purge(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := t.Check(); err != nil {
+		return err
+	}
 	if !confirmed {
 		return fact.Invalid("confirm", "must be 1: a purge cannot be undone")
 	}

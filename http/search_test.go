@@ -138,7 +138,8 @@ func TestSearchSaysWhatItCannotDo(t *testing.T) {
 		}
 	}
 	for body, field := range map[string]any{
-		`[]`: nil, `{"question":["a"]}`: "question", `{"question":{"a":1}}`: "question", `{"questions":"a"}`: "questions", `{"seeds":[1]}`: "seeds[0]",
+		`[]`: nil, `{"question":["a"]}`: "question", `{"question":{"a":1}}`: "question", `{"questions":"a"}`: "questions", `{"question":5}`: "question", `{"q":true}`: "q",
+		`{"question":"a","subject":7}`: "subject", `{"question":"a","status":1}`: "status", `{"question":"a","seeds":1}`: "seeds", `{"seeds":[1]}`: "seeds[0]",
 		`{"query_vector":["1"]}`: "query_vector[0]", `{"question":"a","top_k":1.5}`: "top_k", `{"question":"a","q":"b"}`: "q",
 	} {
 		if e := r.post("/api/search", body).fails(http.StatusBadRequest, "SchemaInvalid"); e["field"] != field {

@@ -12,7 +12,7 @@ func (s *Server) setSecret(c *call) error {
 	if err := c.caller.RequireOperator(); err != nil {
 		return err
 	}
-	body, err := c.readJSON()
+	body, err := c.readOwn()
 	if err != nil {
 		return err
 	}

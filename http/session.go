@@ -27,8 +27,11 @@ func (s *Server) logIn(c *call) error {
 		key = noKey
 	}
 	caller, err := s.config.Memory.Resolve(c.r.Context(), key)
-	if err == nil && !agrees(c.r.Host, s.config.BaseDomain, caller) {
-		err = denied()
+	if err == nil {
+		var ok bool
+		if caller, ok = on(c.r.Host, s.config.BaseDomain, caller); !ok {
+			err = denied()
+		}
 	}
 	if err != nil {
 		return c.turnAway(err)

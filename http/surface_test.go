@@ -130,6 +130,9 @@ func TestPurge(t *testing.T) {
 	for _, query := range []string{"", "?subject=", "?subject=A:1&kind=A"} {
 		r.get("/api/admin/purge"+query).fails(http.StatusBadRequest, "SchemaInvalid")
 	}
+	if got := r.post("/api/admin/purge", "").fails(http.StatusBadRequest, "SchemaInvalid"); got.text("message") != "need ?kind= , ?prefix= or ?subject=" {
+		t.Errorf("a purge of nothing, unconfirmed: %v", got)
+	}
 	if got := r.get("/api/admin/purge").fails(http.StatusBadRequest, "SchemaInvalid"); got.text("message") != "need ?kind= , ?prefix= or ?subject=" {
 		t.Errorf("message %s", got.text("message"))
 	}

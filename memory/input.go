@@ -76,6 +76,13 @@ func (in *Input) Scope(v jsonx.Value) error {
 	return f.Err()
 }
 
+// Tenant judges the tenant that a body names, and no other field (C-43).
+func (in *Input) Tenant(v jsonx.Value) error {
+	f := jsonx.Open(v, "")
+	in.tenant(f)
+	return f.Err()
+}
+
 // common reads the fields that any body may carry: the branch and the tenant.
 func (in *Input) common(f *jsonx.Fields) {
 	if branch, ok := f.Text("branch"); ok {
@@ -83,6 +90,10 @@ func (in *Input) common(f *jsonx.Fields) {
 			f.Fail(err)
 		}
 	}
+	in.tenant(f)
+}
+
+func (in *Input) tenant(f *jsonx.Fields) {
 	if !in.caller.Operator {
 		f.Ignore("tenant")
 		return

@@ -14,6 +14,12 @@ type PurgeTarget struct {
 	Kind    string
 }
 
+// Check refuses a target that names nothing, or more than one thing.
+func (t PurgeTarget) Check() error {
+	_, err := t.selector(Caller{})
+	return err
+}
+
 // selector turns a target into a purge of the caller's scope.
 func (t PurgeTarget) selector(c Caller) (fact.Purge, error) {
 	given := 0
