@@ -18,7 +18,8 @@ import (
 //
 // A linearizable read needs three things. The leader must have applied an entry
 // of its own term (its tick), and so everything that was committed before it; its
-// state machine's index then lies at or above every acknowledged write. It must
+// commit index then lies at or above every acknowledged write, and everything that
+// any node has applied, from which another read may have been answered. It must
 // still lead: a majority says that it is in the leader's term, after the read was
 // asked for, and so no later leader had been elected then. And this node must
 // have applied that index. Raft's own VerifyLeader is not used for the second: it
@@ -109,24 +110,41 @@ func (n *Node) WaitTx(ctx context.Context, tx uint64) error {
 	return err
 }
 
-// readIndex joins a round, here or on the leader. A leader that alone makes a
-// majority needs none: nobody can be elected without it.
+// readIndex joins a round, here or on the leader. A leader that is alone needs none:
+// nobody can be elected without it, and nobody else answers.
 func (n *Node) readIndex(ctx context.Context) (readPoint, error) {
 	if s := n.leadership.Load(); s != nil && (s.isReady() && n.aloneLeads(s.term) || planted.Bug == planted.StaleLeader) {
-		return n.ownPoint(), nil
+		return n.pointAt(n.machine.Position()), nil
 	}
 	return n.reads.join(ctx)
 }
 
-func (n *Node) ownPoint() readPoint {
-	at := n.machine.Position()
+func (n *Node) pointAt(at fact.Position) readPoint {
 	return readPoint{index: at.Index, now: max(n.options.Clock(), at.RecordedAt)}
 }
 
-// aloneLeads reports whether this node leads in a term and every majority needs
-// its vote.
+// committedPoint is the last command that is committed. Another node may have applied
+// it, and answered by it, before this one has. Entries of Raft's own are passed over:
+// no state machine waits for them.
+func (n *Node) committedPoint() (readPoint, error) {
+	at := n.machine.Position()
+	point := n.pointAt(at)
+	var l raft.Log
+	for index := n.raft.CommitIndex(); index > at.Index; index-- {
+		if err := n.guarded.GetLog(index, &l); err != nil {
+			return readPoint{}, fmt.Errorf("read committed entry %d: %w", index, err)
+		}
+		if l.Type == raft.LogCommand {
+			point.index = index
+			break
+		}
+	}
+	return point, nil
+}
+
+// aloneLeads reports whether this node leads in a term and the cluster has no other.
 func (n *Node) aloneLeads(term uint64) bool {
-	return n.raft.State() == raft.Leader && n.raft.CurrentTerm() == term && len(n.otherVoters()) == 0
+	return n.raft.State() == raft.Leader && n.raft.CurrentTerm() == term && len(n.servers()) == 1
 }
 
 // fetchPoint performs one round: on the leader a check by a majority, elsewhere
@@ -167,11 +185,11 @@ func (n *Node) confirmedPoint(ctx context.Context) (readPoint, error) {
 	case <-ctx.Done():
 		return readPoint{}, ctx.Err()
 	}
-	point := n.ownPoint()
-	if err := n.confirm(ctx, s.term); err != nil {
+	point, err := n.committedPoint()
+	if err != nil {
 		return readPoint{}, err
 	}
-	return point, nil
+	return point, n.confirm(ctx, s.term)
 }
 
 // confirm asks the other voters whether they are still in this node's term, and
