@@ -132,13 +132,15 @@ func (v *View) Vector(_ context.Context, scope fact.Scope, m fact.Model, stateme
 }
 
 // Vectors visits the vectors of a model that some statements have, in the order of
-// the list, with nil for one that has none.
+// the list, with nil for one that has none. A vector is the visitor's until it
+// returns.
 func (v *View) Vectors(ctx context.Context, scope fact.Scope, m fact.Model, list []fact.VectorAt, visit func(i int, vector []float32)) error {
+	room := make([]float32, 0, m.Dim)
 	for i, at := range list {
 		if i%64 == 63 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		vector, err := v.vectorAt(scope, m, at)
+		vector, err := v.vectorAt(scope, m, at, room)
 		if err == nil && vector == nil {
 			vector, _, err = v.Vector(ctx, scope, m, at.Statement)
 		}
@@ -151,8 +153,8 @@ func (v *View) Vectors(ctx context.Context, scope fact.Scope, m fact.Model, list
 }
 
 // vectorAt reads a vector where it is said to lie, on the branch itself, and so
-// spares the look for its place; nil where it is not there.
-func (v *View) vectorAt(scope fact.Scope, m fact.Model, at fact.VectorAt) ([]float32, error) {
+// spares the look for its place, into the room given; nil where it is not there.
+func (v *View) vectorAt(scope fact.Scope, m fact.Model, at fact.VectorAt, room []float32) ([]float32, error) {
 	if at.Tx == 0 {
 		return nil, nil
 	}
@@ -166,7 +168,7 @@ func (v *View) vectorAt(scope fact.Scope, m fact.Model, at fact.VectorAt) ([]flo
 	if len(b) != 4*m.Dim {
 		return nil, errors.Join(fact.Errorf(fact.StorageCorruption, "a vector cannot be read"), closer.Close())
 	}
-	vector := entry.DecodeVector(b)
+	vector := entry.AppendDecoded(room[:0], b)
 	if err := closer.Close(); err != nil {
 		return nil, storageError("read a vector", err)
 	}

@@ -61,7 +61,8 @@ type View interface {
 	KeyByHash(ctx context.Context, hash [32]byte) (*fact.Key, error)
 	// EachVector visits one tenant's vectors of a model that were set after a tx,
 	// in the order of txs, until visit answers false; Vectors visits those of some
-	// statements, in their order, nil where there is none. Both are the present's:
+	// statements, in their order, nil where there is none, each until visit returns,
+	// and may be called by several at once. Both are the present's:
 	// what was set after a tx was not there at the tx.
 	EachVector(ctx context.Context, scope fact.Scope, m fact.Model, after uint64, visit func(statement fact.ID, tx uint64, vector []float32) bool) error
 	Vectors(ctx context.Context, scope fact.Scope, m fact.Model, list []fact.VectorAt, visit func(i int, vector []float32)) error

@@ -124,10 +124,12 @@ func AppendVector(dst []byte, v []float32) []byte {
 }
 
 // DecodeVector reads the numbers of a vector.
-func DecodeVector(b []byte) []float32 {
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+func DecodeVector(b []byte) []float32 { return AppendDecoded(make([]float32, 0, len(b)/4), b) }
+
+// AppendDecoded appends the numbers of a vector.
+func AppendDecoded(v []float32, b []byte) []float32 {
+	for ; len(b) >= 4; b = b[4:] {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
 	return v
 }

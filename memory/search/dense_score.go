@@ -3,7 +3,7 @@ package search
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"math"
 
 	"abagraph/fact"
@@ -43,7 +43,11 @@ func (m *Indexes) denseScorer(ctx context.Context, x *Index, from Source, q *Que
 			return nil, err
 		}
 	}
-	return &denseScorer{s, ctx, from, make(map[fact.ID]float64)}, nil // its columns are another's now
+	read := maps.Clone(q.Dense.Cosines.exact)
+	if read == nil {
+		read = make(map[fact.ID]float64)
+	}
+	return &denseScorer{s, ctx, from, read}, nil // its columns are another's now
 }
 
 // ahead reads the vectors of the facts that are to be judged, all at once.
@@ -61,15 +65,11 @@ func (s *denseScorer) ahead(list []*fact.Fact) error {
 		}
 	}
 	s.x.mu.RUnlock()
-	err := s.from.Vectors(s.ctx, s.x.scope, s.want.Model, want, func(i int, v []float32) {
-		if v != nil {
-			s.read[want[i].Statement] = s.query.Exact(v)
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("read vectors: %w", err)
+	cosines, err := s.exact(s.ctx, s.from, want)
+	for i, cosine := range cosines {
+		s.read[want[i].Statement] = cosine
 	}
-	return nil
+	return err
 }
 
 // score is what a fact's vector gives to its score; 0 where it has none.

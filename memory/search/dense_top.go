@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"abagraph/fact"
 	"abagraph/memory/vector"
@@ -27,6 +28,7 @@ type Dense struct {
 type Cosines struct {
 	mean, scale float64
 	known       bool
+	exact       map[fact.ID]float64 // of those that were looked at exactly, by statement
 }
 
 // Bounds of a search by vectors.
@@ -72,6 +74,7 @@ type columns struct {
 	ords    []uint32
 	cosines []float64 // NaN where there is no vector
 	others  []float64 // what the other parts give; -Inf = nothing at all
+	values  []float64 // both together, where there are very many
 }
 
 // candidate is a document that may be among the best.
@@ -96,7 +99,7 @@ func (x *Index) searchDense(ctx context.Context, from Source, q *Query) (*Answer
 		return nil, err
 	}
 	answer.Scanned, answer.Candidates, answer.Missing = s.scanned, len(s.columns.ords), s.missing
-	answer.Cosines = Cosines{s.mean, s.scale, true}
+	answer.Cosines = Cosines{mean: s.mean, scale: s.scale, known: true}
 	if q.Top == 0 {
 		return answer, nil
 	}
@@ -108,10 +111,22 @@ func (x *Index) searchDense(ctx context.Context, from Source, q *Query) (*Answer
 	if err := s.resolve(ctx, from, pool); err != nil {
 		return nil, err
 	}
+	answer.Cosines.exact = s.exactCosines()
 	if err := s.answer(ctx, from, q, answer); err != nil {
 		return nil, err
 	}
 	return answer, nil
+}
+
+// exactCosines are those of the candidates that are left, which are exact by now.
+func (s *denseSearch) exactCosines() map[fact.ID]float64 {
+	exact := make(map[fact.ID]float64, len(s.final))
+	for i := range s.final {
+		if c := &s.final[i]; c.row != noRow {
+			exact[s.x.statement(c.ord)] = c.cosine
+		}
+	}
+	return exact
 }
 
 func (x *Index) newDenseSearch(q *Query) *denseSearch {
@@ -212,17 +227,39 @@ func (s *denseSearch) read(ctx context.Context, from Source, list []candidate) e
 			want, of = append(want, s.x.vectorAt(list[i].ord, list[i].row)), append(of, i)
 		}
 	}
-	err := from.Vectors(ctx, s.x.scope, s.want.Model, want, func(i int, v []float32) {
+	cosines, err := s.exact(ctx, from, want)
+	for i, cosine := range cosines {
 		c := &list[of[i]]
-		c.cosine, c.within = math.NaN(), 0
-		if v != nil {
-			c.cosine = s.query.Exact(v)
+		c.cosine, c.within = cosine, 0
+	}
+	return err
+}
+
+// leastRead is how many full vectors are worth a goroutine of their own.
+const leastRead = 32
+
+// exact reads the cosines of full vectors; NaN where there is none.
+func (s *denseSearch) exact(ctx context.Context, from Source, want []fact.VectorAt) ([]float64, error) {
+	cosines := make([]float64, len(want))
+	var mu sync.Mutex
+	var failed error
+	shared(len(want), leastRead, func(first, end int) {
+		err := from.Vectors(ctx, s.x.scope, s.want.Model, want[first:end], func(i int, v []float32) {
+			cosines[first+i] = math.NaN()
+			if v != nil {
+				cosines[first+i] = s.query.Exact(v)
+			}
+		})
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = err
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("read vectors: %w", err)
+	if failed != nil {
+		return nil, fmt.Errorf("read vectors: %w", failed)
 	}
-	return nil
+	return cosines, nil
 }
 
 // vectorAt tells where the vector of a document lies, which is in a row.

@@ -13,7 +13,7 @@ const sampled = 4_096
 func (s *denseSearch) shortlist(top int) {
 	c := s.columns
 	if s.guessed {
-		s.lookClosely(bestOf(len(c.ords), s.shortlisted(top), func(i int) float64 { return c.others[i] + s.part(c.cosines[i]) }))
+		s.lookClosely(bestOf(s.values(), s.shortlisted(top)))
 		return
 	}
 	// No score is further from its true one than the widest bounds say: most
@@ -61,43 +61,59 @@ func (s *denseSearch) shortlisted(top int) int {
 	return max(s.x.closely.look, len(s.columns.ords)/lookShare) + s.x.closely.perHit*top
 }
 
-// bestOf returns the best of n values, at most so many of them, in no order; of
-// equal ones the later are better, and -Inf is none. A sample tells about from
-// where on the best are, so that hardly more than those are compared with each
-// other.
-func bestOf(n, most int, value func(i int) float64) []scored {
-	least := foretold(n, most, value)
-	list := from(least, n, most, value)
+// values are what all candidates score, as far as is known.
+func (s *denseSearch) values() []float64 {
+	c := s.columns
+	c.values = slices.Grow(c.values[:0], len(c.ords))[:len(c.ords)]
+	shared(len(c.ords), leastShare, func(from, to int) {
+		values, others, cosines := c.values[from:to], c.others[from:to], c.cosines[from:to]
+		for i, other := range others {
+			values[i] = other + s.part(cosines[i])
+		}
+	})
+	return c.values
+}
+
+// bestOf returns the best values, at most so many of them, in no order; of equal
+// ones the later are better, and -Inf is none. A sample tells about from where on the
+// best are, so that hardly more than those are compared with each other.
+func bestOf(values []float64, most int) []scored {
+	least := foretold(values, most)
+	list := from(least, values, most)
 	if len(list) < most && !math.IsInf(least, -1) {
-		list = from(math.Inf(-1), n, most, value) // the sample misled
+		list = from(math.Inf(-1), values, most) // the sample misled
 	}
 	return chooseBest(list, most)
 }
 
-// foretold is a value that somewhat more than so many of n values reach, as a
-// sample has it; -Inf where a sample is not worth it.
-func foretold(n, most int, value func(i int) float64) float64 {
+// foretold is a value that somewhat more than so many others reach, as a sample has
+// it; -Inf where a sample is not worth it.
+func foretold(values []float64, most int) float64 {
+	n := len(values)
 	if n <= 4*sampled || n <= 4*most {
 		return math.Inf(-1)
 	}
-	few := make([]float64, sampled)
+	few := make([]scored, sampled)
 	for i := range few {
-		few[i] = value(int(int64(i) * int64(n) / sampled))
+		few[i] = scored{uint32(i), values[int(int64(i)*int64(n)/sampled)]}
 	}
-	slices.Sort(few)
 	share := float64(most) / float64(n) * sampled
-	at := sampled - 1 - int(share+4*math.Sqrt(share)+4)
-	if at < 0 {
+	reach := int(share+4*math.Sqrt(share)+4) + 1
+	if reach > sampled {
 		return math.Inf(-1)
 	}
-	return few[at]
+	least := math.Inf(1)
+	for _, one := range chooseBest(few, reach) {
+		least = min(least, one.score)
+	}
+	return least
 }
 
 // from lists the values that are not below a bound.
-func from(least float64, n, most int, value func(i int) float64) []scored {
-	list := make([]scored, 0, min(n, 2*most))
-	for i := range n {
-		if v := value(i); v >= least && !math.IsInf(v, -1) {
+func from(least float64, values []float64, most int) []scored {
+	list := make([]scored, 0, min(len(values), 2*most))
+	for i, v := range values {
+		if v >= least && !math.IsInf(v, -1) {
 			list = append(list, scored{uint32(i), v})
 		}
 	}

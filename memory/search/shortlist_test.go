@@ -45,7 +45,7 @@ func TestBestOf(t *testing.T) {
 		}
 		slices.SortFunc(want, order)
 		want = want[:min(most, len(want))]
-		got := bestOf(n, most, func(i int) float64 { return values[i] })
+		got := bestOf(values, most)
 		slices.SortFunc(got, order)
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d: the best %d of %d are %v, not %v", round, most, n, got[:min(5, len(got))], want[:min(5, len(want))])
