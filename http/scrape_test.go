@@ -10,6 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	httpd "abagraph/http"
+	"abagraph/ingest"
+	"abagraph/internal/models/standin"
+	"abagraph/internal/outbound"
 	"abagraph/memory"
 )
 
@@ -45,6 +49,8 @@ func site(t *testing.T, robots string) (server *httptest.Server, first func() st
 			_, _ = io.WriteString(w, "no such key "+r.Header.Get("Authorization"))
 		case "/inside":
 			http.Redirect(w, r, "http://169.254.169.254/latest/", http.StatusFound)
+		case "/rebranded":
+			http.Redirect(w, r, "http://127.0.0.1"+r.Host[strings.Index(r.Host, ":"):]+"/about", http.StatusMovedPermanently)
 		case "/moved":
 			http.Redirect(w, r, "/private/page", http.StatusFound)
 		case "/latin":
@@ -108,6 +114,31 @@ func TestScrape(t *testing.T) {
 	}
 	if all := r.logs.String() + r.get("/api/facts?status=all").Body; strings.Contains(all, modelKey[:8]) || strings.Contains(all, "hidden") || !strings.Contains(all, "abagraph.scrape") {
 		t.Errorf("told: %s", all)
+	}
+}
+
+// TestScrapeOfASiteThatMoved: the brand is that of the site that was asked for, by
+// whichever fetcher, though only some of them know where it leads to.
+func TestScrapeOfASiteThatMoved(t *testing.T) {
+	s := standin.New(t, siteReader().reply)
+	guard, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1", "localhost"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "", func(c *httpd.Config) {
+		c.Desk = &ingest.Desk{Memory: c.Memory, Models: localModels(t), Guard: guard, PDF: inProcess}
+		t.Cleanup(c.Desk.Close)
+	})
+	web, _ := site(t, "")
+	for _, scraper := range []string{`{"provider":"http"}`, `{"provider":"firecrawl","key":"` + modelKey + `","endpoint":"` + web.URL + `"}`} {
+		got := r.post("/api/digest/scrape", `{"url":"`+strings.Replace(web.URL, "127.0.0.1", "localhost", 1)+`/rebranded","scraper":`+scraper+`,"model":`+s.Config("openai", modelKey)+`}`).
+			status(200).object()
+		if got.text("brand") != "Brand:localhost" {
+			t.Errorf("%s: %v", scraper, got)
+		}
+	}
+	if f := r.get("/api/facts?predicate=sells&status=all").list(); f[len(f)-1].text("source") != web.URL+"/about" {
+		t.Errorf("the source of what was read elsewhere is %v", f)
 	}
 }
 

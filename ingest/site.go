@@ -120,6 +120,20 @@ func slug(text string) string {
 	return strings.Trim(b.String(), "-")
 }
 
+// hostOf names the site that was asked for. Where it redirects to is known to some
+// fetchers only, and the same site must be the same brand by whichever.
+func hostOf(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fact.Invalid("url", "is not a URL")
+	}
+	host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil { // two names must not be one brand for want of their letters
+		host = ascii
+	}
+	return host, nil
+}
+
 // Scrape fetches a company's page and digests it.
 func (d *Desk) Scrape(ctx context.Context, c memory.Caller, o memory.WriteOptions, s *Site, trace *memory.Trace) (*Scraped, *fact.Result, error) {
 	if err := c.Require(fact.RoleWrite); err != nil {
@@ -140,9 +154,9 @@ func (d *Desk) Scrape(ctx context.Context, c memory.Caller, o memory.WriteOption
 	if err != nil {
 		return nil, nil, fact.Invalid("url", "leads to an address that cannot be read")
 	}
-	host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
-	if ascii, err := idna.Lookup.ToASCII(host); err == nil { // two names must not be one brand for want of their letters
-		host = ascii
+	host, err := hostOf(s.URL)
+	if err != nil {
+		return nil, nil, err
 	}
 	out := &Scraped{Brand: "Brand:" + slug(host), Host: host, Label: host, Bytes: page.Bytes}
 	u.User, u.RawQuery, u.Fragment = nil, "", "" // a query may hold a secret
