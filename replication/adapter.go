@@ -163,6 +163,9 @@ func (a *adapter) Restore(from io.ReadCloser) error {
 		a.node.logger.Error("abagraph.snapshot.restore_error", "error", err)
 		return err
 	}
+	if newest, ok := a.snaps.newest(); ok {
+		a.node.guarded.installed.Store(newest.Raft.Index)
+	}
 	a.node.problem.Store(nil)
 	a.node.metrics.restoreTime.Observe(time.Since(start).Seconds())
 	return nil
@@ -185,7 +188,6 @@ func (a *adapter) restore(from io.Reader) error {
 	}
 	a.saw(a.machine.Position().Index)
 	if newest, ok := a.snaps.newest(); ok && newest.Applied == 0 {
-		a.node.guarded.installed.Store(newest.Raft.Index)
 		return a.snaps.restored(newest.Raft.ID, a.machine.Position().Index)
 	}
 	return nil

@@ -71,6 +71,40 @@ func TestCLU04FailedInstallLeavesTheOldState(t *testing.T) {
 	eventually(t, "the problem to go away with the restore that succeeds", func() bool { return m.Status().Problem == "" })
 }
 
+// CLU-04: a node that is killed after a snapshot has come whole, and before it was
+// restored, restores it when it starts.
+func TestCLU04KilledBeforeTheRestore(t *testing.T) {
+	c := three(t, nil)
+	lagging := c.follower()
+	lagging.stop(t)
+	for i := range 60 {
+		c.leader().mustWrite(t, write(fmt.Sprintf("Lamp:%d", i%7), i))
+	}
+	leader := c.leader()
+	if err := leader.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	newest, _ := leader.snaps.newest()
+	store, err := openSnapshots(vfs.Default, lagging.dir.Snapshots(), leader.logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := newest.Raft
+	sink, err := store.Create(1, meta.Index, meta.Term, meta.Configuration, meta.ConfigurationIndex, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sink.Write(readSnapshot(t, leader.snaps)); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.start(lagging.id, lagging.path, "")
+	c.leader().mustWrite(t, write("Lamp:after", 1))
+	c.equalDigests()
+}
+
 // CLU-04: a disk error at any point of an install leaves no snapshot behind that
 // counts, and a later install of the same one succeeds.
 func TestCLU04DiskErrorsDuringInstall(t *testing.T) {
