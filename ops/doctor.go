@@ -67,6 +67,8 @@ var remedies = []struct{ words, do string }{
 	{"neither in the log nor in a snapshot", "a member: empty the directory and join it anew. A node alone: abagraph ops restore FILE --data DIR --replace"},
 	{"no such file", "a member: empty the directory and join it anew. A node alone: abagraph ops restore FILE --data DIR --replace"},
 	{"format version", "run the release that wrote it"},
+	{"of a later release", "run that release: abagraph version tells which one this is. The data is whole; empty nothing"},
+	{"the store has format 1", "abagraph export of the build that wrote it, and abagraph import into an empty directory"},
 }
 
 const anyRemedy = "a member: empty the directory and join it anew. A node alone: abagraph ops restore FILE --data DIR --replace; and report it"

@@ -27,6 +27,7 @@ func exportCommand(a *app) *cobra.Command {
 	var q client.FactQuery
 	var all bool
 	var name string
+	var after uint64
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write facts as JSON Lines, which import reads",
@@ -40,7 +41,7 @@ is whole: one of that name is replaced then.`,
 			if all {
 				q.Status = "all"
 			}
-			return a.export(c.Context(), q, name)
+			return a.export(c.Context(), q, after, name)
 		},
 	}
 	flags := c.Flags()
@@ -50,10 +51,11 @@ is whole: one of that name is replaced then.`,
 	flags.StringVar(&q.Predicate, "predicate", "", "exact predicate")
 	flags.StringVar(&q.Branch, "branch", "", "branch to read from")
 	flags.StringVar(&q.Tx, "tx", "", "as the store stood at this tx (default: now)")
+	flags.Uint64Var(&after, "after-tx", 0, "only facts that were written or changed after this tx")
 	return c
 }
 
-func (a *app) export(ctx context.Context, q client.FactQuery, name string) error {
+func (a *app) export(ctx context.Context, q client.FactQuery, after uint64, name string) error {
 	c, err := a.client()
 	if err != nil {
 		return err
@@ -63,7 +65,7 @@ func (a *app) export(ctx context.Context, q client.FactQuery, name string) error
 	if err != nil {
 		return a.explainDenial(err)
 	}
-	e := &exporter{client: c, query: q}
+	e := &exporter{client: c, query: q, after: after}
 	e.query.Tx = orElse(q.Tx, strconv.FormatUint(at.Tx, 10))
 	count, err := a.exportTo(ctx, e, name)
 	if err != nil {

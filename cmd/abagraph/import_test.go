@@ -144,6 +144,14 @@ func TestExportIsImportedAgain(t *testing.T) {
 	if out := from.ok("export", "--tx", "0"); out != "" {
 		t.Errorf("the empty store exported %q", out)
 	}
+	at := fmt.Sprint(from.object("assert", "Person:late", "is", "new")["tx"])
+	if out := from.ok("export", "--all", "--after-tx", at); out != "" {
+		t.Errorf("after tx %s it exported %q", at, out)
+	}
+	from.ok("assert", "Person:later", "is", "newer")
+	if out := from.ok("export", "--all", "--after-tx", at); strings.Count(out, "\n") != 1 || !strings.Contains(out, "Person:later") {
+		t.Errorf("after tx %s it exported %q", at, out)
+	}
 	if out := to.ok("export", "--subject", "Person:ada"); strings.Count(out, "\n") != 2 {
 		t.Errorf("one subject exported %q", out)
 	}

@@ -10,6 +10,7 @@ import (
 	"abagraph/fsm"
 	rlog "abagraph/log"
 	"abagraph/log/entry"
+	"abagraph/ops"
 
 	"github.com/hashicorp/raft"
 )
@@ -54,6 +55,15 @@ func TestANewerStoreIsRefusedUntouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, root, "format 4", "later release", "formats 2 to 3 only")
+	report, err := (&ops.Doctor{Data: root}).Run(t.Context())
+	if err != nil || len(report.Findings) == 0 {
+		t.Fatalf("doctor finds %+v, %v", report, err)
+	}
+	for _, f := range report.Findings {
+		if !strings.Contains(f.Do, "run that release") || strings.Contains(f.Do, "restore") {
+			t.Errorf("doctor says of %q: %s", f.What, f.Do)
+		}
+	}
 	if err := os.WriteFile(filepath.Join(root, "state", "FORMAT"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
