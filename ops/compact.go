@@ -22,7 +22,17 @@ type CompactReport struct {
 // Compact rewrites store and log of a node that does not run, so that what was
 // deleted, replaced or trimmed takes no more room and can be found in neither. An
 // interruption leaves the directory as it was or as it is to be.
-func Compact(ctx context.Context, data string, fatal Fatal) (_ *CompactReport, err error) {
+type Compact struct {
+	Data string
+	// TrimAll leaves nothing in the log that the store holds, and makes that the only
+	// snapshot, so that what was purged is in no file.
+	TrimAll bool
+	Fatal   Fatal
+}
+
+// Run compacts.
+func (c *Compact) Run(ctx context.Context) (_ *CompactReport, err error) {
+	data := c.Data
 	kept, err := replication.Look(data)
 	if err != nil {
 		return nil, err
@@ -31,13 +41,13 @@ func Compact(ctx context.Context, data string, fatal Fatal) (_ *CompactReport, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
+	defer func() { err = errors.Join(err, dir.Close(), handBack(data)) }()
 	before, err := dir.Usage()
 	if err != nil {
 		return nil, err
 	}
 	report := &CompactReport{Data: data, NodeID: kept.NodeID, DataBefore: before.Used}
-	if err := compactStore(ctx, dir.State(), fatal); err != nil {
+	if err := c.store(ctx, dir); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -54,11 +64,23 @@ func Compact(ctx context.Context, data string, fatal Fatal) (_ *CompactReport, e
 	return report, nil
 }
 
-func compactStore(ctx context.Context, dir string, fatal Fatal) (err error) {
-	machine, err := fsm.Open(fsm.Options{Dir: dir, CacheBytes: 32 << 20, Fatal: fatal})
+// store compacts the index store. Pebble names the edges of deleted tables in its list of
+// files, and keeps what it has logged, until it was opened twice more.
+func (c *Compact) store(ctx context.Context, dir *rlog.Dir) error {
+	if err := c.with(dir, func(m *fsm.Machine) error { return m.Compact(ctx) }); err != nil || !c.TrimAll {
+		return err
+	}
+	if err := c.with(dir, func(*fsm.Machine) error { return ctx.Err() }); err != nil {
+		return err
+	}
+	return c.with(dir, func(m *fsm.Machine) error { return replication.Forget(dir, m) })
+}
+
+func (c *Compact) with(dir *rlog.Dir, do func(*fsm.Machine) error) (err error) {
+	machine, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 32 << 20, Fatal: c.Fatal})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, machine.Close()) }()
-	return machine.Compact(ctx)
+	return do(machine)
 }

@@ -116,7 +116,7 @@ func (r *Recover) Run(ctx context.Context) (_ *RecoverReport, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
+	defer func() { err = errors.Join(err, dir.Close(), handBack(r.Data)) }()
 	machine, err := fsm.Open(fsm.Options{Dir: dir.State(), CacheBytes: 32 << 20, Fatal: r.Fatal})
 	if err != nil {
 		return nil, err

@@ -80,6 +80,19 @@ func (r *Restore) Run(ctx context.Context) (*RestoreReport, error) {
 		return nil, err
 	}
 	defer place.lock.Close()
+	report, err := r.inPlace(ctx, place, file, size)
+	if _, gone := os.Stat(place.root); gone == nil {
+		err = errors.Join(err, handBack(place.root))
+	}
+	if err != nil {
+		return nil, err
+	}
+	report.Seconds = time.Since(start).Seconds()
+	return report, nil
+}
+
+// inPlace builds the new data beside what is there and moves it in.
+func (r *Restore) inPlace(ctx context.Context, place *place, file *os.File, size int64) (*RestoreReport, error) {
 	report, err := r.build(ctx, place, file, size)
 	if err == nil {
 		err = ctx.Err() // the last moment to turn back
@@ -87,11 +100,7 @@ func (r *Restore) Run(ctx context.Context) (*RestoreReport, error) {
 	if err != nil {
 		return nil, errors.Join(orEnded(ctx, err), place.abandon())
 	}
-	if err := place.swap(report); err != nil {
-		return nil, err
-	}
-	report.Seconds = time.Since(start).Seconds()
-	return report, nil
+	return report, place.swap(report)
 }
 
 func openFile(path string) (*os.File, int64, error) {

@@ -102,7 +102,11 @@ func outside(n *client.Nodes, tell func(do, format string, args ...any)) bool {
 // silent tells of a member that does not answer, and reports whether it refuses to.
 func silent(n *client.Nodes, m *client.NodeStatus, at string, tell func(do, format string, args ...any)) bool {
 	if m.Problem == nil {
-		tell("start it; where it is gone for good: "+command(at, "peers remove "+m.ID), "%s does not answer", m.ID)
+		do := "start it"
+		if n.LeaderID != nil { // else nobody can be removed
+			do += "; where it is gone for good: " + command(at, "peers remove "+m.ID)
+		}
+		tell(do, "%s does not answer", m.ID)
 		return false
 	}
 	do := fmt.Sprintf("see what the message means in docs/OPERATIONS.md, When something is wrong, at %s", m.ID)

@@ -209,8 +209,15 @@ func (s *snapshots) add(meta snapMeta) {
 	s.mu.Lock()
 	s.held = append(s.held, &snapshot{meta: meta})
 	s.sort()
+	s.mu.Unlock()
+	s.keep(keptSnapshots)
+}
+
+// keep lets go of all but so many of the newest snapshots.
+func (s *snapshots) keep(most int) {
+	s.mu.Lock()
 	var old []*snapshot
-	for len(s.held) > keptSnapshots {
+	for len(s.held) > most {
 		h := s.held[len(s.held)-1]
 		s.held = s.held[:len(s.held)-1]
 		h.gone = true

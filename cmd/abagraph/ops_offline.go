@@ -46,14 +46,20 @@ func replayTable(t *table, r *ops.ReplayReport) {
 }
 
 func opsCompactCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	job := ops.Compact{Fatal: a.die}
+	c := &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Rewrite store and log of a node that does not run, without what is no longer in use",
 		Long: `Frees what was deleted, replaced or trimmed, also for whoever looks into the files.
-It needs room for the log once more. An interruption leaves the directory sound.`,
+It needs room for the log once more. An interruption leaves the directory sound.
+
+With --trim-all what the store holds leaves the log too, and the store becomes the
+only snapshot: so no file of the node holds what was purged. A member that lags
+behind it is then sent that snapshot instead of the log.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			report, err := ops.Compact(c.Context(), args[0], a.die)
+			job.Data = args[0]
+			report, err := job.Run(c.Context())
 			if err != nil {
 				return err
 			}
@@ -65,4 +71,6 @@ It needs room for the log once more. An interruption leaves the directory sound.
 			})
 		},
 	}
+	c.Flags().BoolVar(&job.TrimAll, "trim-all", false, "leave nothing in the log that the store holds, and no other snapshot")
+	return c
 }

@@ -29,7 +29,7 @@ func TestReplayAndCompact(t *testing.T) {
 			t.Errorf("the replay has written %s", path)
 		}
 	}
-	small, err := ops.Compact(t.Context(), root, nil)
+	small, err := (&ops.Compact{Data: root}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
