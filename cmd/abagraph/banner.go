@@ -13,7 +13,7 @@ func (a *app) banner(s settings, n *node, waiting error) error {
 	if n.dir != nil {
 		data = n.dir.Path()
 	}
-	auth, header := "off, because no key is set: whoever reaches this port is administrator", ""
+	auth, header := "off, because no key is set: whoever reaches this port is administrator, and sees the tenant default unless it names another", ""
 	if s.get("admin_key") != "" {
 		auth, header = "on", ` -H "Authorization: Bearer $ABAGRAPH_ADMIN_KEY"`
 	}
