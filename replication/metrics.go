@@ -69,6 +69,7 @@ func newMetrics(n *Node) *metrics {
 		}
 		return 0
 	})
+	m.gauge("peer_certificate_end_seconds", "When the certificate of the peer port ends, in Unix seconds; 0 without one.", n.certificateEnd)
 	m.counter("log_writes_total", "Calls that wrote to the log, one sync of the disk each.", func() float64 { return float64(n.store.Stats().Calls) })
 	m.counter("log_written_entries_total", "Entries written to the log.", func() float64 { return float64(n.store.Stats().Entries) })
 	m.counter("log_written_bytes_total", "Bytes written to the log.", func() float64 { return float64(n.store.Stats().Bytes) })

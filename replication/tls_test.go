@@ -43,6 +43,21 @@ func (a *authority) node(t *testing.T, name string) *TLSFiles {
 	return &TLSFiles{Cert: a.path(name + ".pem"), Key: a.path(name + ".key"), CA: a.path("ca.pem")}
 }
 
+// end is when a node's certificate ends, in Unix seconds.
+func (a *authority) end(t *testing.T, name string) int64 {
+	t.Helper()
+	raw, err := os.ReadFile(a.path(name + ".pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(raw)
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert.NotAfter.Unix()
+}
+
 func (a *authority) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *authority) sign(t *testing.T, name string, template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
@@ -135,6 +150,9 @@ func TestCertificatesAreReloaded(t *testing.T) {
 		if told := files.ending(time.Now().Add(days * 24 * time.Hour)); !strings.Contains(told, says) || (told == "") != (says == "") {
 			t.Errorf("after %d days the operator is told %q", days, told)
 		}
+	}
+	if end := c.members["n3"].certificateEnd(); end != float64(after.end(t, "n3")) {
+		t.Errorf("the certificate ends at %v", end)
 	}
 	if told := c.members["n3"].Status().Problem; told != "" {
 		t.Errorf("of a certificate that is good for long is told %q", told)

@@ -137,6 +137,18 @@ func (n *Node) certificateProblem() string {
 	return n.port.creds.files.ending(time.Now())
 }
 
+// certificateEnd is when the certificate of this node ends, in Unix seconds, or 0.
+func (n *Node) certificateEnd() float64 {
+	if n.port == nil || n.port.creds.files == nil {
+		return 0
+	}
+	cert, _ := n.port.creds.files.now()
+	if cert.Leaf == nil {
+		return 0
+	}
+	return float64(cert.Leaf.NotAfter.Unix())
+}
+
 func (k *keptFiles) server() *tls.Config {
 	cert, pool := k.now()
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*cert}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
