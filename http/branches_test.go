@@ -542,3 +542,30 @@ func TestBranchRetries(t *testing.T) {
 		t.Errorf("no explanation: %v", got)
 	}
 }
+
+// The mark of a branch is the server's: a fact that was read on a branch can be written
+// there again, and none is left behind on the parent.
+func TestTheMarkOfABranch(t *testing.T) {
+	r := start(t, "")
+	r.post("/api/branches", `{"name":"b"}`).status(http.StatusCreated)
+	for properties, want := range map[string]string{
+		`{"_branch":"b"}`: `{"_branch":"b"}`, `{"why":1.10,"_branch":"b","how":{"_branch":"x"}}`: `{"_branch":"b","why":1.10,"how":{"_branch":"x"}}`,
+	} {
+		body := `{"subject":"A:1","predicate":"` + fmt.Sprint(len(want)) + `","properties":` + properties + `}`
+		if got := r.post("/api/facts?branch=b", body).status(http.StatusCreated).Body; !strings.Contains(got, `"properties":`+want) {
+			t.Errorf("%s is answered %s", properties, got)
+		}
+	}
+	for _, mark := range []string{`"other"`, `5`, `null`} {
+		body := `{"subject":"A:1","predicate":"p","properties":{"_branch":` + mark + `}}`
+		if e := r.post("/api/facts?branch=b", body).fails(http.StatusBadRequest, "SchemaInvalid"); e.text("field") != "properties._branch" {
+			t.Errorf("%s: %v", mark, e)
+		}
+		r.post("/api/facts", body).status(http.StatusCreated) // off a branch it is a property like any other
+		r.delete("/api/facts/" + r.get("/api/facts?predicate=p").list()[0].text("id")).status(http.StatusOK)
+	}
+	r.post("/api/branches/b/promote", "").status(http.StatusOK)
+	if got := r.get("/api/facts?subject=A:1").status(http.StatusOK).Body; strings.Contains(got, `"_branch":"b"`) || !strings.Contains(got, `"properties":null`) {
+		t.Errorf("promoted: %s", got)
+	}
+}

@@ -92,6 +92,9 @@ func (s *Service) Transact(ctx context.Context, c Caller, o WriteOptions, w *fac
 	if r.Branch == "" {
 		r.Branch = fact.MainBranch
 	}
+	if err := unmark(r.Branch, w); err != nil {
+		return nil, o.blamed(err)
+	}
 	result, err := s.propose(ctx, c, o, &r, trace)
 	return result, o.blamed(err)
 }
