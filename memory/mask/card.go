@@ -78,14 +78,17 @@ func (c *chain) card(i int) int {
 		}
 		return 0
 	}
-	if c.groups[i].n != 4 || i+3 > len(c.groups) {
+	if c.groups[i].n != 4 || i+3 > c.n {
 		return 0
 	}
 	kind := c.groups[i+1].sep
 	if kind != space && kind != hyphen {
 		return 0
 	}
-	for n := 3; n <= 5 && i+n <= len(c.groups) && c.groups[i+n-1].sep == kind; n++ {
+	if kind == space && i+3 <= c.run(i).to && c.inTable(i, 4) {
+		return 0
+	}
+	for n := 3; n <= 5 && i+n <= c.n && c.groups[i+n-1].sep == kind; n++ {
 		if !c.joined(i, n, kind) || !c.isPrinted(i, n) || !c.ends(i+n-1) {
 			continue
 		}
@@ -93,7 +96,7 @@ func (c *chain) card(i int) int {
 		if kind == space && c.inTable(i, n) {
 			return 0
 		}
-		if isCard(digits) || n == 4 && len(digits) == 16 && digits[0] != '0' && luhn(digits) && c.fours(i) == 4 {
+		if isCard(digits) || n == 4 && len(digits) == 16 && digits[0] != '0' && luhn(digits) && c.isAlone(i) {
 			return n
 		}
 	}
@@ -114,33 +117,56 @@ func (c *chain) isPrinted(i, n int) bool {
 	return c.groups[i+n-1].n <= 4
 }
 
+// fours is a run of groups of four with one kind of separator between them. Each of
+// its groups may begin a card, so that it is looked at once for all of them.
+type fours struct {
+	from, to int // to = 0: none was met
+	sep      sep
+	judged   bool
+	table    bool
+}
+
+// run returns the run of fours around group i.
+func (c *chain) run(i int) *fours {
+	r, sep := &c.fours, c.groups[i+1].sep
+	if i >= r.from && i < r.to && sep == r.sep {
+		return r
+	}
+	*r = fours{from: i, to: i + 1, sep: sep}
+	for r.from > 0 && c.groups[r.from-1].n == 4 && c.groups[r.from].sep == sep {
+		r.from--
+	}
+	for r.to < c.n && c.groups[r.to].n == 4 && c.groups[r.to].sep == sep {
+		r.to++
+	}
+	return r
+}
+
 // inTable reports whether four groups of four stand in a row of more than six such,
 // not all of which are cards: a row of a table.
 func (c *chain) inTable(i, n int) bool {
-	if n < 4 || c.fours(i) <= 6 {
+	if n < 4 {
 		return false
 	}
-	from := i
-	for from > 0 && c.groups[from-1].n == 4 && c.groups[from].sep == space {
-		from--
+	r := c.run(i)
+	if !r.judged {
+		r.judged, r.table = true, r.to-r.from > 6 && !c.allCards(r)
 	}
-	for k := from; k < from+c.fours(i); k += 4 {
-		if !c.shape(k, 4, 4, 4, 4) || !isCard(c.count(k, 4)) {
-			return true
-		}
-	}
-	return false
+	return r.table
 }
 
-// fours counts the groups of four around group i that only spaces, or only hyphens,
-// keep apart.
-func (c *chain) fours(i int) int {
-	from, to := i, i+1
-	for from > 0 && c.groups[from-1].n == 4 && c.groups[from].sep == c.groups[i+1].sep {
-		from--
+// allCards reports whether a run is card after card.
+func (c *chain) allCards(r *fours) bool {
+	for k := r.from; k < r.to; k += 4 {
+		if !c.shaped(k, 4, 4, 4, 4) || !isCard(c.count(k, 4)) {
+			return false
+		}
 	}
-	for to < len(c.groups) && c.groups[to].n == 4 && c.groups[to].sep == c.groups[i+1].sep {
-		to++
-	}
-	return to - from
+	return true
+}
+
+// isAlone reports whether group i is one of just four groups of four.
+func (c *chain) isAlone(i int) bool {
+	r := c.run(i)
+	return r.to-r.from == 4
 }

@@ -2,7 +2,6 @@ package mask
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,8 +16,10 @@ type group struct {
 // chain is groups of digits with short separators between them.
 type chain struct {
 	text   string
-	groups []group
-	digits []byte // all of them as ASCII
+	n      int // groups
+	groups [maxGroups]group
+	digits [maxGroups * maxDigits]byte // all of them as ASCII
+	fours  fours                       // the run of fours that was met last
 }
 
 // Bounds of one chain. What goes on beyond them is a chain of its own.
@@ -29,9 +30,7 @@ const (
 
 // numbers finds numbers that are personal.
 func (m *Masker) numbers(text string, spans []span) []span {
-	var groups [16]group
-	var digits [64]byte
-	c := chain{text: text, groups: groups[:0], digits: digits[:0]}
+	c := chain{text: text}
 	for at := 0; at < len(text); {
 		if marks[text[at]] != 1 {
 			at++
@@ -42,21 +41,47 @@ func (m *Masker) numbers(text string, spans []span) []span {
 				at++
 				continue
 			}
+		} else if end := alone(text, at); end > 0 {
+			at = end
+			continue
 		}
-		at = c.read(at)
-		if len(c.digits) >= fewest {
+		next, digits := c.read(at)
+		if at = next; digits >= fewest {
 			spans = c.judge(m, spans)
 		}
 	}
 	return spans
 }
 
-// read gathers the groups of a chain, and returns where it ends.
-func (c *chain) read(at int) int {
-	c.groups, c.digits = c.groups[:0], c.digits[:0]
+// alone returns where a few digits end that nothing follows which a chain could go on
+// with; 0 where they may be more.
+func alone(text string, at int) int {
+	end := at + 1
+	for end < len(text) && text[end]-'0' <= 9 {
+		end++
+	}
+	if end-at >= fewest || end < len(text) && goesOn[text[end]] {
+		return 0
+	}
+	return end
+}
+
+// goesOn are the bytes with which a separator, or a digit of another script, begins.
+var goesOn = func() (list [256]bool) {
+	for c := range list {
+		list[c] = c >= utf8.RuneSelf || strings.IndexByte(" -./()", byte(c)) >= 0
+	}
+	return list
+}()
+
+// read gathers the groups of a chain, and returns where it ends, and how many digits it
+// has.
+func (c *chain) read(at int) (end, digits int) {
+	c.n, c.fours = 0, fours{}
 	kind, spaced := none, false
 	for {
-		g := group{from: at, first: len(c.digits), sep: kind, spaced: spaced}
+		g := &c.groups[c.n]
+		*g = group{from: at, first: digits, sep: kind, spaced: spaced}
 		for at < len(c.text) {
 			d, size := c.text[at], 1
 			if d-'0' > 9 {
@@ -68,16 +93,17 @@ func (c *chain) read(at int) int {
 				}
 			}
 			if g.n < maxDigits {
-				c.digits = append(c.digits, d)
+				c.digits[digits] = d
+				digits++
 				g.n++
 			}
 			at += size
 		}
 		g.to = at
-		c.groups = append(c.groups, g)
+		c.n++
 		next, ok := 0, false
-		if kind, spaced, next, ok = separator(c.text, at); !ok || len(c.groups) == maxGroups {
-			return at
+		if kind, spaced, next, ok = separator(c.text, at); !ok || c.n == maxGroups {
+			return at, digits
 		}
 		at = next
 	}
@@ -87,16 +113,16 @@ func (c *chain) read(at int) int {
 // after a space: what hangs on to something else is part of that.
 func (c *chain) judge(m *Masker, spans []span) []span {
 	whole := true // what comes now stands at the beginning of the chain, or after a number
-	for i := 0; i < len(c.groups); {
+	for i := 0; i < c.n; {
 		s, n, ok := c.at(m, i, whole)
 		if ok {
-			spans = append(spans, s)
+			spans = with(spans, s)
 			i += n
 			whole = true
 			continue
 		}
 		whole = false
-		for i++; i < len(c.groups) && !c.groups[i].spaced; i++ {
+		for i++; i < c.n && !c.groups[i].spaced; i++ {
 		}
 	}
 	return spans
@@ -138,7 +164,7 @@ func (c *chain) at(m *Masker, i int, whole bool) (s span, n int, ok bool) {
 // a space, as nearly all counts and times do.
 func (c *chain) aside(m *Masker, i int) bool {
 	g := &c.groups[i]
-	if i+1 == len(c.groups) {
+	if i+1 == c.n {
 		return g.n < fewest
 	}
 	if g.n > 2 || c.groups[i+1].sep != space || m.Regions != 0 {
@@ -184,8 +210,8 @@ func (c *chain) opening(i int) (from int, sign byte, ok bool) {
 		return from, sign, true
 	case r == ':': // a number after another one and a colon is a time, or a port
 		q, _ := utf8.DecodeLastRuneInString(before[:len(before)-1])
-		return from, sign, !unicode.IsDigit(q)
-	case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
+		return from, sign, class(q)&digit == 0
+	case class(r)&(letter|digit) != 0, r == '_':
 		return from, sign, false
 	case sign == 0 && strings.ContainsRune(`-.#/\@‐‑`, r):
 		return from, sign, false
@@ -200,14 +226,14 @@ func hasScheme(before string) bool {
 			continue
 		}
 		r, _ := utf8.DecodeLastRuneInString(before[:len(before)-len(scheme)])
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		return class(r)&(letter|digit) == 0
 	}
 	return false
 }
 
 // ends reports whether a number may end with group j: nothing hangs on to it.
 func (c *chain) ends(j int) bool {
-	if j+1 < len(c.groups) {
+	if j+1 < c.n {
 		return c.groups[j+1].spaced
 	}
 	rest := c.text[c.groups[j].to:]
@@ -217,15 +243,15 @@ func (c *chain) ends(j int) bool {
 	case '@', '_':
 		return false
 	case '-', '‐', '‑':
-		return !unicode.IsLetter(next) && !unicode.IsDigit(next)
+		return class(next)&(letter|digit) == 0
 	case '.': // the name of a host goes on with a letter
-		return !unicode.IsLower(next) || next >= utf8.RuneSelf
+		return class(next)&lower == 0 || next >= utf8.RuneSelf
 	case ':': // a time does with a digit
-		return !unicode.IsDigit(next)
+		return class(next)&digit == 0
 	case 'x', 'X': // an extension
-		return unicode.IsDigit(next)
+		return class(next)&digit != 0
 	}
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	return class(r)&(letter|digit) == 0
 }
 
 // count returns how many digits n groups have, and which.
@@ -236,16 +262,25 @@ func (c *chain) count(i, n int) []byte {
 
 // isDate finds a date as ISO 8601 writes it, also in front of a time.
 func (c *chain) isDate(i int) bool {
-	if i+3 > len(c.groups) || !c.shape(i, 4, 2, 2) || !c.joined(i, 3, hyphen) {
+	if i+3 > c.n || !c.shape(i, 4, 2, 2) || !c.joined(i, 3, hyphen) {
 		return false
 	}
 	from, to := c.groups[i].from, c.groups[i+2].to
 	return to-from == len(isoDate) && (c.ends(i+2) || strings.HasPrefix(c.text[to:], "T"))
 }
 
-// shape reports whether the groups from i on have so many digits.
-func (c *chain) shape(i int, lengths ...int) bool {
-	if i+len(lengths) > len(c.groups) {
+// shape reports whether the three groups from i on have so many digits.
+func (c *chain) shape(i, first, second, third int) bool {
+	if i+3 > c.n {
+		return false
+	}
+	g := c.groups[i : i+3 : i+3]
+	return g[0].n == first && g[1].n == second && g[2].n == third
+}
+
+// shaped reports whether the groups from i on have so many digits.
+func (c *chain) shaped(i int, lengths ...int) bool {
+	if i+len(lengths) > c.n {
 		return false
 	}
 	for k, n := range lengths {

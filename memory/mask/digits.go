@@ -1,15 +1,11 @@
 package mask
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
-// The digits in which numbers are written: ASCII, Arabic-Indic, Persian,
-// Devanagari and full-width.
-var zeros = [...]rune{'0', 0x660, 0x6f0, 0x966, 0xff10}
+// The digits in which numbers are written are those of ASCII, and Arabic-Indic,
+// Persian, Devanagari and full-width ones.
 
-// leads are the first bytes of those that are not ASCII.
+// leads are the first bytes of digits that are not ASCII.
 var leads = [...]byte{0xd9, 0xdb, 0xe0, 0xef}
 
 // digitAt returns the digit at a place as ASCII, and its length in bytes; 0 where
@@ -24,11 +20,16 @@ func digitAt(text string, at int) (digit byte, size int) {
 		}
 		return 0, 0
 	}
-	r, size := utf8.DecodeRuneInString(text[at:])
-	for _, zero := range zeros[1:] {
-		if r >= zero && r <= zero+9 {
-			return byte('0' + r - zero), size
-		}
+	rest := text[at:]
+	switch { // byte by byte, since it is asked of each character of some scripts
+	case len(rest) >= 2 && rest[0] == 0xd9 && rest[1] >= 0xa0 && rest[1] <= 0xa9:
+		return '0' + rest[1] - 0xa0, 2
+	case len(rest) >= 2 && rest[0] == 0xdb && rest[1] >= 0xb0 && rest[1] <= 0xb9:
+		return '0' + rest[1] - 0xb0, 2
+	case len(rest) >= 3 && rest[0] == 0xe0 && rest[1] == 0xa5 && rest[2] >= 0xa6 && rest[2] <= 0xaf:
+		return '0' + rest[2] - 0xa6, 3
+	case len(rest) >= 3 && rest[0] == 0xef && rest[1] == 0xbc && rest[2] >= 0x90 && rest[2] <= 0x99:
+		return '0' + rest[2] - 0x90, 3
 	}
 	return 0, 0
 }
@@ -63,33 +64,39 @@ func separator(text string, at int) (kind sep, spaced bool, end int, ok bool) {
 			return dot, false, at + 1, true
 		}
 	}
-	var signs [3]byte
-	n := 0
-	for end = at; end < len(text) && end-at < maxSep && n < len(signs); n++ {
+	signs := uint32(0) // the last one in the lowest byte
+	for end = at; end < len(text) && end-at < maxSep && signs < 1<<(8*(maxSigns-1)); {
 		sign, size := signAt(text, end)
 		if size == 0 {
 			break
 		}
-		signs[n] = sign
+		signs = signs<<8 | uint32(sign)
 		spaced = spaced || sign == ' '
 		end += size
 	}
-	if n == 0 {
+	if signs == 0 {
 		return none, false, at, false
 	}
 	if _, size := digitAt(text, end); size == 0 {
 		return none, false, at, false
 	}
-	return kindOf(string(signs[:n])), spaced, end, true
+	return kindOf(signs), spaced, end, true
 }
+
+// maxSigns is the most signs between two groups.
+const maxSigns = 3
 
 // signAt reads one sign between groups; those that only look other are the same.
 func signAt(text string, at int) (sign byte, size int) {
 	c := text[at]
 	if c < utf8.RuneSelf {
-		if strings.IndexByte(" -./()", c) >= 0 {
+		switch c {
+		case ' ', '-', '.', '/', '(', ')':
 			return c, 1
 		}
+		return 0, 0
+	}
+	if c != 0xc2 && (c < 0xe2 || c > 0xef) {
 		return 0, 0
 	}
 	switch r, size := utf8.DecodeRuneInString(text[at:]); r {
@@ -101,19 +108,20 @@ func signAt(text string, at int) (sign byte, size int) {
 	return 0, 0
 }
 
-func kindOf(signs string) sep {
+// kindOf returns what up to three signs are together.
+func kindOf(signs uint32) sep {
 	switch signs {
-	case " ":
+	case ' ':
 		return space
-	case "-":
+	case '-':
 		return hyphen
-	case ".":
+	case '.':
 		return dot
-	case "/":
+	case '/':
 		return slash
-	case "(", " (", "-(", ") (":
+	case '(', ' '<<8 | '(', '-'<<8 | '(', ')'<<16 | ' '<<8 | '(':
 		return opens
-	case ")", ") ", ")-":
+	case ')', ')'<<8 | ' ', ')'<<8 | '-':
 		return closes
 	}
 	return other

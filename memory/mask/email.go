@@ -2,7 +2,6 @@ package mask
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -22,9 +21,12 @@ func emails(text string, spans []span) []span {
 		}
 		at += from
 		from = at + 1
-		start, end := max(done, localBefore(text, at)), domainAfter(text, at+1)
-		if start < at && end > at+1 && !isScale(text[at+1:end]) {
-			spans = append(spans, span{from: start, to: end})
+		start := max(done, localBefore(text, at))
+		if start >= at {
+			continue
+		}
+		if end := domainAfter(text, at+1); end > at+1 && !isScale(text[at+1:end]) {
+			spans = with(spans, span{from: start, to: end})
 			from, done = end, end
 		}
 	}
@@ -68,7 +70,7 @@ func localBefore(text string, at int) int {
 
 // isWord knows what is part of an address and is not ASCII.
 func isWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+	return r != utf8.RuneError && class(r)&(letter|digit|mark) != 0
 }
 
 // What the ASCII characters may be part of. A local part has the characters that
@@ -98,7 +100,7 @@ var parts = func() (list [utf8.RuneSelf]uint8) {
 // none: it needs two labels, and a letter in the last.
 func domainAfter(text string, from int) int {
 	end, label, dots := from, from, 0
-	letter := false
+	named := false // the label has a letter
 	good := from
 	for end < len(text) && end-from < maxDomain {
 		c := text[end]
@@ -109,22 +111,22 @@ func domainAfter(text string, from int) int {
 			}
 			end++
 			dots++
-			label, letter = end, false
+			label, named = end, false
 			continue
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(text[end:])
-			if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			if class(r)&(letter|mark) == 0 {
 				return good
 			}
-			letter = true
+			named = true
 			end += size
 		case parts[c]&inDomain == 0:
 			return good
 		default:
-			letter = letter || parts[c]&isLetter != 0
+			named = named || parts[c]&isLetter != 0
 			end++
 		}
-		if c != '-' && dots > 0 && letter && end-label >= 2 {
+		if c != '-' && dots > 0 && named && end-label >= 2 {
 			good = end
 		}
 	}

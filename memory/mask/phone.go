@@ -8,9 +8,9 @@ import "strings"
 func (c *chain) phone(m *Masker, i int, sign byte, whole bool) int {
 	switch first := &c.groups[i]; {
 	case sign == '+':
-		return c.longest(i, 15, func(n int, digits []byte) bool { return c.isInternational(i, n, digits) })
+		return c.longest(i, 15, func(n int) bool { return c.isInternational(i, n, c.count(i, n)) })
 	case m.Regions != 0 && whole && c.isRegional(m.Regions, i):
-		return len(c.groups) - i
+		return c.n - i
 	case c.looksLikeDate(i):
 		return 0
 	case c.digits[first.first] != '0':
@@ -18,18 +18,18 @@ func (c *chain) phone(m *Masker, i int, sign byte, whole bool) int {
 		if !whole || first.n > 5 {
 			return 0
 		}
-		return c.longest(i, 17, func(n int, digits []byte) bool {
-			return n > 1 && !c.even(i, n) && c.isInternational(i, n, digits[2:])
+		return c.longest(i, 17, func(n int) bool {
+			return n > 1 && !c.even(i, n) && c.isInternational(i, n, c.count(i, n)[2:])
 		})
-	default:
-		if n := c.longest(i, 11, func(n int, digits []byte) bool { return len(digits) >= 10 && c.isTrunk(i, n, whole) }); n > 0 {
+	case first.n >= 2 && first.n <= 5:
+		if n := c.longest(i, 11, func(n int) bool { return len(c.count(i, n)) >= 10 && c.isTrunk(i, n, whole) }); n > 0 {
 			return n
 		}
 	}
 	if n := c.hyphened(i, sign); n > 0 {
 		return n
 	}
-	for n := min(4, len(c.groups)-i); n >= 3; n-- {
+	for n := min(4, c.n-i); n >= 3; n-- {
 		if c.isNorthAmerican(i, n) && c.ends(i+n-1) {
 			return n
 		}
@@ -39,14 +39,14 @@ func (c *chain) phone(m *Masker, i int, sign byte, whole bool) int {
 
 // longest returns the most groups of at most so many digits that a form takes for a
 // number, and that end there.
-func (c *chain) longest(i, most int, form func(n int, digits []byte) bool) int {
+func (c *chain) longest(i, most int, form func(n int) bool) int {
 	n, digits := 0, 0
-	for i+n < len(c.groups) && digits+c.groups[i+n].n <= most {
+	for i+n < c.n && digits+c.groups[i+n].n <= most {
 		digits += c.groups[i+n].n
 		n++
 	}
 	for ; n > 0 && digits >= fewest; n-- {
-		if form(n, c.count(i, n)) && c.ends(i+n-1) {
+		if form(n) && c.ends(i+n-1) {
 			return n
 		}
 		digits -= c.groups[i+n-1].n
@@ -84,10 +84,11 @@ func (c *chain) isInternational(i, n int, digits []byte) bool {
 	return dots == 0 || hyphens == 0 && (n > 2 || len(digits) >= 11 && c.groups[i].n <= 3)
 }
 
-// isTrunk judges 10 or 11 digits that begin with one 0, in groups. Pairs alone are
+// isTrunk judges 10 or 11 digits that begin with one 0, in groups of which the first has
+// 2 to 5 digits. Pairs alone are
 // a number only if the whole chain is made of such: they may be any dump of bytes.
 func (c *chain) isTrunk(i, n int, whole bool) bool {
-	if n < 2 || c.groups[i].n < 2 || c.groups[i].n > 5 {
+	if n < 2 {
 		return false
 	}
 	first, kinds, shortest := c.groups[i].n, [other + 1]int{}, 4
@@ -106,7 +107,7 @@ func (c *chain) isTrunk(i, n int, whole bool) bool {
 	case spaces+dots == n-1 && (!whole || n == 2 && first < 3):
 		return false
 	}
-	return !(first == 2 && c.even(i, n)) || len(c.groups)%5 == 0 && !c.amongBytes()
+	return !(first == 2 && c.even(i, n)) || c.n%5 == 0 && !c.amongBytes()
 }
 
 // even reports whether groups are all pairs, or all fours, as in dumps and tables.
@@ -123,7 +124,7 @@ func (c *chain) even(i, n int) bool {
 // amongBytes reports whether a byte in hexadecimal, such as 3d or ff, stands beside
 // the chain: then its pairs are bytes too.
 func (c *chain) amongBytes() bool {
-	from, to := c.groups[0].from, c.groups[len(c.groups)-1].to
+	from, to := c.groups[0].from, c.groups[c.n-1].to
 	before, after := c.text[:from], c.text[to:]
 	if n := len(before); n >= 3 && before[n-1] == ' ' && isByte(before[n-3:n-1]) && (n == 3 || before[n-4] == ' ') {
 		return true
@@ -142,6 +143,15 @@ func isByte(two string) bool {
 // isNorthAmerican reports whether groups are 3-3-4, with a 1 in front or without,
 // and with a sign between them that is more than a space.
 func (c *chain) isNorthAmerican(i, n int) bool {
+	area := i
+	if n == 4 {
+		if area++; c.groups[i].n != 1 || c.digits[c.groups[i].first] != '1' {
+			return false
+		}
+	}
+	if !c.shape(area, 3, 3, 4) || c.digits[c.groups[area].first] < '2' || c.digits[c.groups[area+1].first] < '2' {
+		return false
+	}
 	signs, dots, others := 0, 0, 0
 	for k := i + 1; k < i+n; k++ {
 		switch c.groups[k].sep {
@@ -160,18 +170,14 @@ func (c *chain) isNorthAmerican(i, n int) bool {
 	if dots > 0 && others > 0 { // 252.227-7013 is no number of a person
 		return false
 	}
-	signs += dots
-	if n == 4 && c.groups[i].n == 1 && c.digits[c.groups[i].first] == '1' {
-		i, n = i+1, 3
-	}
-	return n == 3 && signs > 0 && c.shape(i, 3, 3, 4) && c.digits[c.groups[i].first] >= '2' && c.digits[c.groups[i+1].first] >= '2'
+	return signs+dots > 0
 }
 
 // hyphened finds 10 to 15 digits that hang together by hyphens or have an area code
 // in brackets, as the general rule has it. A number that begins with a year or a
 // long run, and that of a book, are other things.
 func (c *chain) hyphened(i int, sign byte) int {
-	if i+1 == len(c.groups) || c.groups[i].n > 8 || isYear(c.count(i, 1)) || isDay(c.count(i, 1)) {
+	if i+1 == c.n || c.groups[i].n > 8 || isYear(c.count(i, 1)) || isDay(c.count(i, 1)) {
 		return 0
 	}
 	next := c.groups[i+1].sep
@@ -180,15 +186,16 @@ func (c *chain) hyphened(i int, sign byte) int {
 	case next == hyphen:
 	case sign == '(' && next == closes:
 		body, spaces = i+2, true
-	case next == opens && c.groups[i].n <= 2 && i+2 < len(c.groups) && c.groups[i+2].sep == closes && !isYear(c.count(i+1, 1)):
+	case next == opens && c.groups[i].n <= 2 && i+2 < c.n && c.groups[i+2].sep == closes && !isYear(c.count(i+1, 1)):
 		body, spaces = i+3, true
 	default:
 		return 0
 	}
-	for body < len(c.groups) && (c.groups[body].sep == hyphen || spaces && c.groups[body].sep == space) {
+	for body < c.n && (c.groups[body].sep == hyphen || spaces && c.groups[body].sep == space) {
 		body++
 	}
-	return c.longest(i, 15, func(n int, digits []byte) bool {
+	return c.longest(i, 15, func(n int) bool {
+		digits := c.count(i, n)
 		return n > 1 && n <= 5 && i+n <= body && len(digits) >= 10 && !isBook(c.groups[i+n-1].n, n, digits)
 	})
 }
@@ -220,10 +227,10 @@ func isBook(last, groups int, digits []byte) bool {
 
 // looksLikeDate reports whether groups begin as a date does: 2-2-4 or 4-2-2.
 func (c *chain) looksLikeDate(i int) bool {
-	switch {
-	case c.shape(i, 2, 2, 4):
-		return isYear(c.count(i+2, 1))
-	case c.shape(i, 4, 2, 2), c.shape(i, 4, 2), c.shape(i, 4, 1):
+	switch n := c.groups[i].n; {
+	case n == 2:
+		return c.shape(i, 2, 2, 4) && isYear(c.count(i+2, 1))
+	case n == 4 && i+1 < c.n && c.groups[i+1].n <= 2:
 		return isYear(c.count(i, 1))
 	}
 	return false

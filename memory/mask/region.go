@@ -68,7 +68,7 @@ func ParseRegions(text string) (Regions, error) {
 
 // isRegional judges all groups from i on by the plans of some regions.
 func (c *chain) isRegional(set Regions, i int) bool {
-	n, first := len(c.groups)-i, c.digits[c.groups[i].first]
+	n, first := c.n-i, c.digits[c.groups[i].first]
 	if n > 5 || !c.joined(i, n, space) || !c.ends(i+n-1) {
 		return false
 	}
@@ -78,7 +78,7 @@ func (c *chain) isRegional(set Regions, i int) bool {
 		if p.region != name {
 			at, name = at+1, p.region
 		}
-		if set&(1<<at) != 0 && len(p.groups) == n && strings.IndexByte(p.first, first) >= 0 && c.shape(i, p.groups...) {
+		if set&(1<<at) != 0 && len(p.groups) == n && strings.IndexByte(p.first, first) >= 0 && c.shaped(i, p.groups...) {
 			return true
 		}
 	}

@@ -13,6 +13,15 @@ type span struct {
 	folded   bool // it is written otherwise than it is meant
 }
 
+// with adds a span. Where there is no room it makes twice as much, since a text that has
+// many may be made of them.
+func with(spans []span, s span) []span {
+	if len(spans) == cap(spans) {
+		spans = slices.Grow(spans, max(8, len(spans)))
+	}
+	return append(spans, s)
+}
+
 // Kind is what a span holds.
 type Kind uint8
 
@@ -44,23 +53,23 @@ func (m *Masker) Text(text string) (string, int) {
 	b.Grow(len(text))
 	at, n := 0, 0
 	for _, s := range spans {
-		with := Redacted
+		instead := Redacted
 		value := text[s.from:s.to]
 		if s.folded {
 			value = meant(value)
 		}
 		switch {
 		case s.kind != date:
-			with = m.replace(value)
+			instead = m.replace(value)
 		default:
 			moved, ok := m.shift(value)
 			if !ok {
 				continue
 			}
-			with = moved
+			instead = moved
 		}
 		b.WriteString(text[at:s.from])
-		b.WriteString(with)
+		b.WriteString(instead)
 		at = s.to
 		n++
 	}

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +39,7 @@ var hints = func() (list [256]bool) {
 // unfold reads a text as it is meant; false where that is as it is written.
 func unfold(text string) (plainText, bool) {
 	var p plainText
-	var b []byte
+	var b strings.Builder
 	done := 0 // text[:done] is in b
 	for at := 0; at < len(text); {
 		if !hints[text[at]] {
@@ -50,23 +51,32 @@ func unfold(text string) (plainText, bool) {
 			at++
 			continue
 		}
-		if b == nil {
-			b = make([]byte, 0, len(text))
+		if p.pieces == nil {
+			b.Grow(len(text))
+			p.pieces = make([]piece, 0, 8+len(text)/32)
+		}
+		if len(p.pieces) == cap(p.pieces) {
+			p.pieces = slices.Grow(p.pieces, len(p.pieces))
 		}
 		from = max(from, done)
-		b = append(b, text[done:from]...)
-		plain := len(b)
-		if r != dropped {
-			b = utf8.AppendRune(b, r)
+		b.WriteString(text[done:from])
+		plain := b.Len()
+		switch {
+		case r == dropped:
+		case r < utf8.RuneSelf:
+			b.WriteByte(byte(r))
+		default:
+			b.WriteRune(r)
 		}
 		at += size
-		p.pieces = append(p.pieces, piece{plain: int32(plain), at: int32(from), meant: uint8(len(b) - plain), written: uint8(at - from)})
+		p.pieces = append(p.pieces, piece{plain: int32(plain), at: int32(from), meant: uint8(b.Len() - plain), written: uint8(at - from)})
 		done = at
 	}
-	if b == nil {
+	if p.pieces == nil {
 		return p, false
 	}
-	p.text = string(append(b, text[done:]...))
+	b.WriteString(text[done:])
+	p.text = b.String()
 	return p, true
 }
 
@@ -110,6 +120,10 @@ func meaning(text string, at int) (r rune, from, size int) {
 		r, size = escape(rest)
 	case c < utf8.RuneSelf:
 		return bracketed(text, at)
+	case c == 0xc2: // of all that begin so only the soft hyphen is hidden
+		if len(rest) > 1 && rest[1] == 0xad {
+			return dropped, at, 2
+		}
 	default:
 		r, size = utf8.DecodeRuneInString(rest)
 		if r = simple(r); r < 0 {
