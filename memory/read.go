@@ -62,8 +62,9 @@ type reading struct {
 	meta   Meta
 	// current is the view's own position, whatever the read is pinned to.
 	current fact.Position
-	// unasked is why a question's vector was not had: it is asked for once in one
-	// reading, so that all of its parts go by the same.
+	// unasked is why vectors are not used, be it the question's or those that are
+	// stored: it is found out once in one reading, so that all of its parts go by the
+	// same.
 	unasked error
 	// raw is the view without what a policy holds back, for indexes that all
 	// readers share; sight is what that leaves, nil for everything.

@@ -179,6 +179,10 @@ func (s *Service) findAt(r *reading, q *SearchQuery, when *SearchTime) (*SearchA
 		if err != nil {
 			return nil, searchError(err)
 		}
+		if got.Early != nil { // then all scopes go by words alone
+			r.unasked = fmt.Errorf("the vectors of the search index are being read (%d %% so far)", got.Early.Percent)
+			return s.findAt(r, q, when)
+		}
 		hits = append(hits, got.Hits...)
 		answer.scanned += got.Scanned
 		answer.Corpus += got.Corpus

@@ -54,7 +54,7 @@ func (s *Service) dense(r *reading, q *SearchQuery) *search.Dense {
 	}
 	d := &search.Dense{Model: s.embed.from.Model(), Tx: r.meta.Tx, Exact: r.at.Past()}
 	switch {
-	case q.Vector != nil:
+	case q.Vector != nil && r.unasked == nil:
 		d.Vector = slices.Clone(q.Vector)
 		fact.Unit(d.Vector)
 	case q.Question == "":

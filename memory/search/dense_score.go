@@ -21,7 +21,7 @@ type denseScorer struct {
 // denseScorer makes ready to judge by vectors, in a state that is open; nil where
 // there is no room for them.
 func (m *Indexes) denseScorer(ctx context.Context, x *Index, from Source, q *Query) (*denseScorer, error) {
-	if err := x.followVectors(ctx, from, q.Dense.Model, m.most); errors.Is(err, errTooLarge) {
+	if err := m.vectors(ctx, x, from, q); errors.Is(err, errTooLarge) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err

@@ -51,6 +51,7 @@ type Index struct {
 	continues  map[fact.ID]fact.ID // continuation → the first piece of its statement
 	dense      *dense              // nil until vectors are asked for
 	noRoom     fact.Model          // whose vectors do not fit
+	reading    chan struct{}       // closed when the reading of vectors ends that goes on without a search; nil = none
 	terms      lexicon
 	subjects   lexicon
 	predicates lexicon

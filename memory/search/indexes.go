@@ -20,7 +20,8 @@ const buildTime = 15 * time.Minute
 // those that were not searched for longest are forgotten, whole. They are safe for
 // concurrent use, and must be closed.
 type Indexes struct {
-	most int64
+	most     int64
+	patience time.Duration
 	// open opens the store's present state, and close ends its use.
 	open func() (Source, func(), error)
 
@@ -50,7 +51,7 @@ func NewIndexes(most int64, open func() (Source, func(), error)) *Indexes {
 	if most <= 0 {
 		most = DefaultBytes
 	}
-	m := &Indexes{most: most, open: open, one: make(chan struct{}, 1), list: make(map[fact.Scope]*entry)}
+	m := &Indexes{most: most, patience: vectorPatience, open: open, one: make(chan struct{}, 1), list: make(map[fact.Scope]*entry)}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m
 }
@@ -203,11 +204,17 @@ func (m *Indexes) Search(ctx context.Context, scope fact.Scope, from Source, q *
 }
 
 // searchDense brings an index's vectors to the state of a source, and searches by
-// them. Where there is no room for them, words alone find.
+// them. Where there is no room for them, words alone find; where they are still being
+// read, nothing does.
 func (m *Indexes) searchDense(ctx context.Context, x *Index, from Source, q *Query) (*Answer, error) {
 	before := x.size()
-	err := x.followVectors(ctx, from, q.Dense.Model, m.most)
-	if err != nil && !errors.Is(err, errTooLarge) {
+	err := m.vectors(ctx, x, from, q)
+	var late *Building
+	noRoom := errors.Is(err, errTooLarge)
+	if errors.As(err, &late) && ctx.Err() == nil {
+		return &Answer{Early: late}, nil
+	}
+	if err != nil && !noRoom {
 		return nil, err
 	}
 	if x.size() != before {
@@ -216,7 +223,7 @@ func (m *Indexes) searchDense(ctx context.Context, x *Index, from Source, q *Que
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	switch {
-	case err != nil:
+	case noRoom:
 		plain := *q
 		plain.Dense, plain.Mode = nil, Lexical
 		answer, err := x.search(ctx, &plain)

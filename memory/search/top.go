@@ -294,6 +294,9 @@ type Answer struct {
 	Cosines Cosines
 	// NoRoom tells that the vectors do not fit into memory, and words alone found.
 	NoRoom bool
+	// Early tells how far the reading of vectors is where it has not ended, and so
+	// nothing was searched; nil otherwise.
+	Early *Building
 }
 
 // search finds the best documents for a query. Callers hold mu.

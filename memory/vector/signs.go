@@ -3,6 +3,7 @@ package vector
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // planes is how many bits a number of a turned query is told by.
@@ -64,38 +65,48 @@ func (t *Table) EnsureSigns() {
 	t.words = t.turn.size / 64
 	t.signs = make([]uint64, len(t.rows)*t.words)
 	t.lifts = make([]float32, len(t.rows))
-	for at := range t.rows {
-		t.sign(uint32(at))
+	var c Coded
+	for at := range uint32(len(t.rows)) {
+		c.codes = append(c.codes[:0], t.of(at)...)
+		t.sign(&c)
+		t.keepSigns(at, &c)
 	}
 }
 
 // HasSigns tells whether there is a second form.
 func (t *Table) HasSigns() bool { return t.turn != nil }
 
-// sign makes the second form of a row: the signs of its turned codes, and what
+// sign makes the second form of a vector: the signs of its turned codes, and what
 // their product with a query has to be lifted by to be a cosine.
-func (t *Table) sign(at uint32) {
-	v := make([]float32, t.turn.size)
+func (t *Table) sign(c *Coded) {
+	c.turned = slices.Grow(c.turned[:0], t.turn.size)[:t.turn.size]
+	c.signs = slices.Grow(c.signs[:0], t.words)[:t.words]
+	v := c.turned
 	length := 0.0
-	for i, c := range t.of(at) {
-		v[i] = float32(c)
-		length += float64(c) * float64(c)
+	for i, code := range c.codes {
+		v[i] = float32(code)
+		length += float64(code) * float64(code)
 	}
+	clear(v[len(c.codes):])
 	t.turn.turn(v)
-	signs := t.signs[int(at)*t.words : (int(at)+1)*t.words]
-	clear(signs)
+	clear(c.signs)
 	sum := 0.0
 	for i, x := range v {
 		if x > 0 {
-			signs[i/64] |= 1 << (i % 64)
+			c.signs[i/64] |= 1 << (i % 64)
 		}
 		sum += math.Abs(float64(x))
 	}
-	t.lifts[at] = 0
+	c.lift = 0
 	if sum > 0 {
 		// Both lengths grow by the size in the two rounds.
-		t.lifts[at] = float32(math.Sqrt(length) * float64(t.turn.size) / sum)
+		c.lift = float32(math.Sqrt(length) * float64(t.turn.size) / sum)
 	}
+}
+
+func (t *Table) keepSigns(at uint32, c *Coded) {
+	copy(t.signs[int(at)*t.words:int(at+1)*t.words], c.signs)
+	t.lifts[at] = c.lift
 }
 
 // planesOf turns a query and tells its numbers in few bits, one plane for each.

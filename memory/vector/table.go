@@ -2,6 +2,7 @@ package vector
 
 import (
 	"math"
+	"slices"
 
 	"abagraph/fact"
 )
@@ -47,9 +48,36 @@ func (t *Table) Bytes() int64 {
 // Tx is when a row was set; 0 where it was removed.
 func (t *Table) Tx(row uint32) uint64 { return t.rows[row].tx }
 
-// Add keeps a unit vector of the table's dimension, set at a tx, and returns its
-// row. A number that is not finite makes a row that is near nothing.
+// Coded is a vector in the forms that a table keeps. It may be used again.
+type Coded struct {
+	codes  []int8
+	row    row
+	signed bool
+	signs  []uint64
+	lift   float32
+	turned []float32
+}
+
+// Code brings a unit vector of the table's dimension into the forms that are kept,
+// which takes nearly all of the time of an Add. Several may do so at once, and beside
+// readers. A number that is not finite makes a row that is near nothing.
+func (t *Table) Code(to *Coded, v []float32) {
+	to.codes = slices.Grow(to.codes[:0], t.dim)[:t.dim]
+	to.row.scale, to.row.error = encode(to.codes, v)
+	if to.signed = t.turn != nil; to.signed {
+		t.sign(to)
+	}
+}
+
+// Add keeps a vector, set at a tx, and returns its row.
 func (t *Table) Add(tx uint64, v []float32) uint32 {
+	var coded Coded
+	t.Code(&coded, v)
+	return t.Put(tx, &coded)
+}
+
+// Put keeps a vector that was coded for this table, set at a tx, and returns its row.
+func (t *Table) Put(tx uint64, c *Coded) uint32 {
 	var at uint32
 	if n := len(t.free); n > 0 {
 		at, t.free = t.free[n-1], t.free[:n-1]
@@ -62,12 +90,14 @@ func (t *Table) Add(tx uint64, v []float32) uint32 {
 			t.lifts = append(t.lifts, 0)
 		}
 	}
-	codes := t.of(at)
-	scale, off := encode(codes, v)
-	t.rows[at] = row{tx: tx, scale: scale, error: off}
-	t.most = max(t.most, off)
+	copy(t.of(at), c.codes)
+	t.rows[at] = row{tx: tx, scale: c.row.scale, error: c.row.error}
+	t.most = max(t.most, c.row.error)
 	if t.turn != nil {
-		t.sign(at)
+		if !c.signed {
+			t.sign(c)
+		}
+		t.keepSigns(at, c)
 	}
 	return at
 }
