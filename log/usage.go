@@ -10,7 +10,7 @@ import (
 // Usage is what a data directory takes of its disk, in bytes. What cannot be known
 // on a system is 0.
 type Usage struct {
-	Used uint64 // by the directory; files that share their content count once
+	Used uint64 // by the directory, with what files have laid claim to; those that share their content count once
 	Free uint64 // for this process, on the disk
 	Size uint64 // of the disk
 }
@@ -38,7 +38,7 @@ func (d *Dir) Usage() (Usage, error) {
 			return nil
 		}
 		seen[id] = known
-		u.Used += uint64(info.Size())
+		u.Used += occupied(info)
 		return nil
 	})
 	if err != nil {
