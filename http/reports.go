@@ -196,7 +196,8 @@ func (s *Server) runReport(c *call) error {
 		return err
 	}
 	dryRun, _ := c.query.flag("dry_run")
-	if err := c.query.done(); err != nil {
+	o, err := c.writeOptions()
+	if err != nil {
 		return err
 	}
 	ctx, name, door := c.r.Context(), c.param("name"), s.config.Memory
@@ -208,7 +209,7 @@ func (s *Server) runReport(c *call) error {
 		return s.previewReport(c, r)
 	}
 	c.patience(memory.ReportTime)
-	_, result, err := door.RunReport(ctx, c.caller, name, c.trace)
+	_, result, err := door.RunReport(ctx, c.caller, o, name, c.trace)
 	c.wroteOr(result)
 	if err != nil {
 		return err

@@ -41,15 +41,22 @@ func (s *Service) SetAlert(ctx context.Context, c Caller, o WriteOptions, a *Ale
 		if known == nil && len(list) >= MaxAlerts {
 			return nil, nil, fact.Errorf(fact.SchemaInvalid, "a tenant may have at most 100 alerts")
 		}
-		if known.same(a) {
+		if known.same(a) && o.Idem == nil {
 			return known, &fact.Result{Tx: s.Position().Tx, RecordedAt: s.instant()}, nil
 		}
-		result, err := s.Transact(ctx, c, o, a.rule(known), trace)
+		w := a.rule(known)
+		if known.same(a) {
+			w.Retracts = nil // said again it changes nothing, and the outcome is kept under the key
+		}
+		result, err := s.Transact(ctx, c, o, w, trace)
 		if overtaken(err) {
 			continue
 		}
 		if err != nil {
 			return nil, result, err
+		}
+		if result.Replayed && len(result.RetractedIDs) == 0 && !result.Asserts[0].Duplicate {
+			known = nil // there was none at the time of the first answer
 		}
 		return a.made(&result.Asserts[0].Fact, known), result, nil
 	}

@@ -95,7 +95,13 @@ func (s *Service) SetPolicy(ctx context.Context, c Caller, o WriteOptions, d *ru
 	if w.Guards[0].Kind == fact.GuardExpect {
 		current = w.Guards[0].Object.Text
 	}
-	if changes := done.Added + done.Removed; changes > 0 && current == d.Version {
+	changes := done.Added + done.Removed
+	if current == d.Version && !dryRun {
+		if result, err := s.Repeated(ctx, c, o, fact.PolicyCurrent, fact.PolicyVersion); result != nil || err != nil {
+			return done.again(d, result), result, err
+		}
+	}
+	if changes > 0 && current == d.Version {
 		return nil, nil, fact.Invalid("version", "is the one that is in force, with other rules: a change needs a version of its own")
 	} else if dryRun || changes == 0 && current == d.Version {
 		return done, &fact.Result{Tx: tx, RecordedAt: s.instant()}, nil
@@ -116,7 +122,22 @@ func (s *Service) SetPolicy(ctx context.Context, c Caller, o WriteOptions, d *ru
 	if overtaken(err) {
 		err = fact.Errorf(fact.Conflict, "the policy was changed by another meanwhile: look at it, and try again")
 	}
-	return done, result, err
+	return done.again(d, result), result, err
+}
+
+// again tells of a repeated request what the first one did (C-31).
+func (p *SetPolicy) again(d *rules.Document, result *fact.Result) *SetPolicy {
+	if result == nil || !result.Replayed || result.Err != nil {
+		return p
+	}
+	p.Added, p.Removed = 0, len(result.RetractedIDs)
+	for i := range result.Asserts {
+		if result.Asserts[i].Fact.Predicate != fact.PolicyVersion {
+			p.Added++
+		}
+	}
+	p.Unchanged = len(d.Asserts()) - p.Added
+	return p
 }
 
 // policyWords are all that the approval of a policy is for.

@@ -13,6 +13,7 @@ func (s *Service) Repeated(ctx context.Context, c Caller, o WriteOptions, subjec
 	if o.Idem == nil {
 		return nil, nil
 	}
+	o.OwnGuards = true // it tells nothing
 	never := fact.SameGuard(subject, predicate, []fact.Fact{{}})
 	result, err := s.Transact(ctx, c, o, &fact.Write{Guards: []fact.Guard{never}}, nil)
 	if overtaken(err) {

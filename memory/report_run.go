@@ -68,8 +68,8 @@ func (s *Service) PreviewReport(ctx context.Context, c Caller, r *Report, trace 
 
 // RunReport makes an edition of a report now, whatever its schedule says, also while
 // it is paused.
-func (s *Service) RunReport(ctx context.Context, c Caller, name string, trace *Trace) (*Report, *fact.Result, error) {
-	if err := c.mayReport(""); err != nil {
+func (s *Service) RunReport(ctx context.Context, c Caller, o WriteOptions, name string, trace *Trace) (*Report, *fact.Result, error) {
+	if err := c.mayReport(o.Branch); err != nil {
 		return nil, nil, err
 	}
 	if err := s.confirm(ctx, c); err != nil {
@@ -80,7 +80,7 @@ func (s *Service) RunReport(ctx context.Context, c Caller, name string, trace *T
 		if err != nil {
 			return nil, nil, err
 		}
-		result, err := s.runReport(ctx, c.Tenant, known, fact.NoInstant, trace)
+		result, err := s.runReport(ctx, c.Tenant, known, fact.NoInstant, o.Idem, trace)
 		if overtaken(err) {
 			continue
 		}
@@ -98,7 +98,7 @@ const maxReportTries = 4
 
 // runReport makes an edition and keeps it, in one tx: the edition, the page, and that
 // the time of the schedule is done, so that it is done once, whoever leads.
-func (s *Service) runReport(ctx context.Context, tenant string, r *Report, slot fact.Instant, trace *Trace) (*fact.Result, error) {
+func (s *Service) runReport(ctx context.Context, tenant string, r *Report, slot fact.Instant, idem *fact.Idempotency, trace *Trace) (*fact.Result, error) {
 	c, err := s.as(ctx, tenant, r)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *Service) runReport(ctx context.Context, tenant string, r *Report, slot 
 	}
 	w.Guards = append(w.Guards, r.guards()...)
 	w.Asserts = append(w.Asserts, reportFact(r.subject(), fact.ReportEdition, string(text)), is.assert(r))
-	result, err := s.Transact(ctx, reporting(tenant), WriteOptions{Mask: mask.Off}, w, nil)
+	result, err := s.Transact(ctx, reporting(tenant), WriteOptions{Mask: mask.Off, Idem: idem}, w, nil)
 	if err == nil {
 		r.State = is
 		r.State.Since = result.RecordedAt
@@ -209,7 +209,7 @@ func (s *Service) RunDueReport(ctx context.Context, due DueReport, now fact.Inst
 	if !comes {
 		return false, nil
 	}
-	_, err = s.runReport(ctx, due.Tenant, known, slot, nil)
+	_, err = s.runReport(ctx, due.Tenant, known, slot, nil, nil)
 	switch {
 	case err == nil:
 		return true, nil

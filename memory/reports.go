@@ -174,6 +174,11 @@ func (s *Service) DeleteReport(ctx context.Context, c Caller, o WriteOptions, na
 		return nil, err
 	}
 	known, _, err := s.Report(ctx, c, NewRead(), name, nil)
+	if fact.CodeOf(err) == fact.NotFound {
+		if result, failed := s.Repeated(ctx, c, o, fact.ReportKind+name, fact.ReportRule); result != nil || failed != nil {
+			return result, failed
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 	if err := k.refusePersonal(&masker); err != nil {
 		return nil, nil, err
 	}
-	kept := append(k.Append(nil), '}')
+	kept := []byte(k.kept())
 	if len(kept) > maxSettingsBytes {
 		return nil, nil, fact.Invalid("mapping", "is too large: the settings of a connector may have 64 KiB")
 	}
@@ -84,20 +84,47 @@ func (s *Service) Register(ctx context.Context, c memory.Caller, o memory.WriteO
 			return nil, nil, fact.Errorf(fact.SchemaInvalid, "there are %d connectors already, which is the most", MaxConnectors)
 		case known != nil && known.Given != k.Given:
 			return nil, nil, fact.Errorf(fact.Conflict, "a connector named %q has the name %s already, as which %q would be known too", known.Given, k.Name, k.Given)
-		case known != nil && !replace:
-			return &Registered{Connector: known, Existed: true, Differs: string(append(known.Append(nil), '}')) != string(kept)}, nil, nil
+		case known != nil && !replace && o.Idem == nil:
+			return &Registered{Connector: known, Existed: true, Differs: known.kept() != string(kept)}, nil, nil
 		}
-		result, err := s.write(ctx, c, o, k, known, kept, trace)
+		var result *fact.Result
+		if known != nil && !replace {
+			result, err = s.memory.Transact(ctx, c, o, Again(&known.fact), trace)
+		} else {
+			result, err = s.write(ctx, c, o, k, known, kept, trace)
+		}
 		if Overtaken(err) {
 			continue
 		}
 		if err != nil {
 			return nil, result, err
 		}
-		k.of(&result.Asserts[0].Fact)
-		return &Registered{Connector: k, Existed: known != nil}, result, nil
+		return k.registered(&result.Asserts[0], string(kept), replace), result, nil
 	}
 	return nil, nil, errBusy
+}
+
+// registered is what became of a registration, by what it wrote or met: so that a
+// repeated request is answered as the first was (C-31).
+func (k *Connector) registered(a *fact.AssertResult, kept string, replace bool) *Registered {
+	done := &Registered{Connector: k, Existed: a.Duplicate || len(a.Superseded) > 0}
+	if shown := connectorOf(&a.Fact); shown != nil {
+		done.Connector = shown
+	}
+	k.of(&a.Fact)
+	done.Differs = done.Existed && !replace && done.Connector.kept() != kept
+	return done
+}
+
+// kept are the settings as they are kept.
+func (k *Connector) kept() string { return string(append(k.Append(nil), '}')) }
+
+// Again says once more what is said: it changes nothing, and its outcome is kept under
+// an Idempotency-Key.
+func Again(f *fact.Fact) *fact.Write {
+	w := Statement(f.Subject, f.Predicate, f.Object.Text, f)
+	w.Asserts[0].Source, w.Asserts[0].Confidence = f.Source, f.Confidence
+	return w
 }
 
 func (s *Service) write(ctx context.Context, c memory.Caller, o memory.WriteOptions, k, known *Connector, kept []byte, trace *memory.Trace) (*fact.Result, error) {

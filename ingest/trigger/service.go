@@ -99,20 +99,36 @@ func (s *Service) Declare(ctx context.Context, c memory.Caller, o memory.WriteOp
 			return nil, nil, fact.Errorf(fact.SchemaInvalid, "there are %d triggers already, which is the most", MaxTriggers)
 		case known != nil && known.Given != t.Given:
 			return nil, nil, fact.Errorf(fact.Conflict, "a trigger named %q has the name %s already, as which %q would be known too", known.Given, t.Name, t.Given)
-		case known != nil && !replace:
+		case known != nil && !replace && o.Idem == nil:
 			return &Declared{Trigger: known, Existed: true, Differs: known.kept() != t.kept()}, nil, nil
 		}
-		result, err := s.save(ctx, c, o, t, known, trace)
+		var result *fact.Result
+		if known != nil && !replace {
+			result, err = s.memory.Transact(ctx, c, o, connect.Again(&known.fact), trace)
+		} else {
+			result, err = s.save(ctx, c, o, t, known, trace)
+		}
 		if connect.Overtaken(err) {
 			continue
 		}
 		if err != nil {
 			return nil, result, err
 		}
-		t.fact = result.Asserts[0].Fact
-		return &Declared{Trigger: t, Existed: known != nil}, result, nil
+		return t.declared(&result.Asserts[0], replace), result, nil
 	}
 	return nil, nil, errBusy
+}
+
+// declared is what became of a declaration, by what it wrote or met: so that a repeated
+// request is answered as the first was (C-31).
+func (t *Trigger) declared(a *fact.AssertResult, replace bool) *Declared {
+	done := &Declared{Trigger: t, Existed: a.Duplicate || len(a.Superseded) > 0}
+	if shown := triggerOf(&a.Fact); shown != nil {
+		done.Trigger = shown
+	}
+	t.fact = a.Fact
+	done.Differs = done.Existed && !replace && done.Trigger.kept() != t.kept()
+	return done
 }
 
 var errBusy = fact.Errorf(fact.Conflict, "the trigger was changed by others each time it was about to be changed: try again")
