@@ -70,6 +70,9 @@ func ParseInstant(field, text string) (Instant, error) {
 	if isDecimal(s) {
 		return parseMillis(field, s)
 	}
+	if !offsetFits(normalizeTime(s)) {
+		return 0, Invalid(field, "has no such offset: from -23:59 to +23:59, not "+quote(text))
+	}
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, normalizeTime(s)); err == nil {
 			return checkInstant(field, text, t.UnixMilli())
@@ -143,6 +146,17 @@ func isDecimal(s string) bool {
 		}
 	}
 	return digits > 0 && dots <= 1
+}
+
+// offsetFits refuses the offsets that package time takes beyond those of RFC 3339: 24
+// hours, and 60 minutes.
+func offsetFits(s string) bool {
+	clock, at := strings.IndexAny(s, "T "), strings.LastIndexAny(s, "+-")
+	if clock < 0 || at < clock {
+		return true
+	}
+	digits := strings.ReplaceAll(s[at+1:], ":", "")
+	return len(digits) < 2 || digits[:2] < "24" && (len(digits) < 4 || digits[2:4] < "60")
 }
 
 // normalizeTime rewrites the lower-case t and z, which ISO 8601 allows, and the
