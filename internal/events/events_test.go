@@ -51,6 +51,26 @@ func TestLinesAreFlatObjects(t *testing.T) {
 	}
 }
 
+// TestWindowCountsWhatIsNotWritten: the window tells of the node what happened, not of
+// the log how much of it is written.
+func TestWindowCountsWhatIsNotWritten(t *testing.T) {
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelError} {
+		var out bytes.Buffer
+		window := events.NewWindow(nil)
+		logger := slog.New(window.Handler(events.NewLines(&out, level))).With("node", "n1")
+		logger.Debug("abagraph.raft")
+		logger.Info("abagraph.digest")
+		logger.Warn("abagraph.auth.denied")
+		logger.Error("abagraph.server.error")
+		if s := window.Snapshot(); s.Total != 3 || s.Errors != 1 || len(s.Recent) != 3 || s.Recent[2].Level != "info" {
+			t.Errorf("at %v the window is %+v", level, s)
+		}
+		if want := map[slog.Level]int{slog.LevelDebug: 4, slog.LevelInfo: 3, slog.LevelError: 1}[level]; strings.Count(out.String(), "\n") != want {
+			t.Errorf("at %v is written %s", level, out.String())
+		}
+	}
+}
+
 func TestWindowIsBounded(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	window := events.NewWindow(func() time.Time { return now })

@@ -128,7 +128,8 @@ func (w *Window) Snapshot() Snapshot {
 	return s
 }
 
-// Handler counts each record on its way to another handler.
+// Handler counts each record on its way to another handler: all from info on, whatever
+// the other one writes, so that the window is the same for every level of the log.
 func (w *Window) Handler(next slog.Handler) slog.Handler { return &counting{window: w, next: next} }
 
 type counting struct {
@@ -137,11 +138,16 @@ type counting struct {
 }
 
 func (c *counting) Enabled(ctx context.Context, level slog.Level) bool {
-	return c.next.Enabled(ctx, level)
+	return level >= slog.LevelInfo || c.next.Enabled(ctx, level)
 }
 
 func (c *counting) Handle(ctx context.Context, r slog.Record) error {
-	c.window.Observe(r.Message, r.Level)
+	if r.Level >= slog.LevelInfo {
+		c.window.Observe(r.Message, r.Level)
+	}
+	if !c.next.Enabled(ctx, r.Level) {
+		return nil
+	}
 	return c.next.Handle(ctx, r)
 }
 
