@@ -2,11 +2,13 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,10 @@ const (
 	// each within refusingTime; more wait in the kernel's queue.
 	maxRefusing  = 64
 	refusingTime = time.Second
+	// maxNext connections that may give way are remembered, and barrenTime is how long
+	// there are taken to be none after there were none.
+	maxNext    = 256
+	barrenTime = 5 * time.Millisecond
 	// fullEvery is how often the log is told that there were too many connections.
 	fullEvery = time.Minute
 )
@@ -42,8 +48,17 @@ type connections struct {
 	mu     sync.Mutex
 	open   map[*enveloped]bool
 	told   map[net.Conn]bool // those that are being refused; nil = closed
+	next   []waiting         // that give way next
+	barren time.Time         // when there was none
 	warned time.Time
 	ended  sync.WaitGroup // of those
+}
+
+// waiting is a connection without a request, as it was when it was looked at.
+type waiting struct {
+	conn   *enveloped
+	since  int64
+	silent bool // it has sent none for silentTime
 }
 
 func newConnections(inner net.Listener, most int, logger *slog.Logger) *connections {
@@ -89,32 +104,56 @@ func (l *connections) admit(c *enveloped) bool {
 }
 
 // clearOne closes the connection that has waited longest for a request to come, of
-// those first that have not sent any. l.mu is held.
+// those first that have not sent any; false = none waits. l.mu is held.
 func (l *connections) clearOne() bool {
 	for {
-		var oldest *enveloped
-		var since int64
-		silent, before := false, time.Now().Add(-silentTime).UnixNano()
-		for c := range l.open {
-			at := c.waits.Load()
-			if at <= 0 {
-				continue
-			}
-			mute := !c.spoke.Load() && at < before
-			if oldest == nil || mute && !silent || mute == silent && at < since {
-				oldest, since, silent = c, at, mute
+		for len(l.next) > 0 {
+			w := l.next[0]
+			l.next = l.next[1:]
+			if l.open[w.conn] && w.conn.waits.CompareAndSwap(w.since, gone) { // else a request has come meanwhile
+				delete(l.open, w.conn)
+				w.conn.TCPConn.Close()
+				l.gaveWay.Add(1)
+				return true
 			}
 		}
-		if oldest == nil {
+		if !l.look() {
 			return false
 		}
-		if oldest.waits.CompareAndSwap(since, gone) { // else its request has come just now
-			delete(l.open, oldest)
-			oldest.TCPConn.Close()
-			l.gaveWay.Add(1)
-			return true
+	}
+}
+
+// look finds those that may give way next. It is not done again for a moment where there
+// were none, and finds many at once, so that a flood of connections costs little.
+func (l *connections) look() bool {
+	now := time.Now()
+	if now.Sub(l.barren) < barrenTime {
+		return false
+	}
+	before := now.Add(-silentTime).UnixNano()
+	l.next = l.next[:0]
+	for c := range l.open {
+		if at := c.waits.Load(); at > 0 {
+			l.next = append(l.next, waiting{c, at, !c.spoke.Load() && at < before})
 		}
 	}
+	if len(l.next) == 0 {
+		l.barren = now
+		return false
+	}
+	slices.SortFunc(l.next, func(a, b waiting) int {
+		switch {
+		case a.silent && !b.silent:
+			return -1
+		case b.silent && !a.silent:
+			return 1
+		}
+		return cmp.Compare(a.since, b.since)
+	})
+	most := min(len(l.next), maxNext)
+	clear(l.next[most:])
+	l.next = l.next[:most]
+	return true
 }
 
 // warn tells the log once in a while. l.mu is held.
