@@ -73,7 +73,7 @@ func appendOwner(b []byte, tenant string) []byte {
 
 // listBranches is GET /api/branches.
 func (s *Server) listBranches(c *call) error {
-	l := &memory.BranchList{Read: c.read(), Limit: c.query.limit()}
+	l := &memory.BranchList{Read: c.onlyMain(c.read(), ofBranches), Limit: c.query.limit()}
 	l.After, _ = c.query.text("after")
 	if text, ok := c.query.text("status"); ok {
 		status, err := fact.ParseBranchStatus("status", text)
@@ -102,7 +102,7 @@ func (s *Server) listBranches(c *call) error {
 
 // getBranch is GET /api/branches/:name.
 func (s *Server) getBranch(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofBranches)
 	if err := c.query.done(); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Server) getBranch(c *call) error {
 
 // diffBranch is GET /api/branches/:name/diff.
 func (s *Server) diffBranch(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofBranches)
 	limit := c.query.limit()
 	if err := c.query.done(); err != nil {
 		return err

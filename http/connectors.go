@@ -49,7 +49,7 @@ func (s *Server) saveConnector(c *call, replace bool) error {
 
 // listConnectors is GET /api/connectors.
 func (s *Server) listConnectors(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofConnectors)
 	if err := c.query.done(); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func appendText(b []byte, text string) []byte {
 
 // getConnector is GET /api/connectors/:name.
 func (s *Server) getConnector(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofConnectors)
 	if err := c.query.done(); err != nil {
 		return err
 	}

@@ -220,3 +220,20 @@ func TestMCP01TwoSpellings(t *testing.T) {
 	}
 	r.get("/api/facts?SUBJECT=X:1").fails(http.StatusBadRequest, "SchemaInvalid")
 }
+
+// What has no branches cannot be read on one: an answer would be taken for that branch's.
+func TestReadsWithoutBranches(t *testing.T) {
+	r := start(t, "root-key")
+	a := r.as(r.post("/api/tenants", `{"id":"a","role":"admin"}`).status(http.StatusCreated).object().text("key"))
+	a.post("/api/branches", `{"name":"b"}`).status(http.StatusCreated)
+	a.post("/api/connectors", `{"name":"crm"}`).status(http.StatusOK)
+	a.post("/api/leases", `{"resource":"r","holder":"h"}`).status(http.StatusCreated)
+	for _, path := range []string{
+		"/api/branches", "/api/branches/b", "/api/branches/b/diff", "/api/tenants/a", "/api/tenants/a/keys",
+		"/api/connectors", "/api/connectors/crm", "/api/triggers", "/api/leases", "/api/leases/r",
+	} {
+		if e := a.get(path+"?branch=b").fails(http.StatusBadRequest, "SchemaInvalid"); e.text("field") != "branch" {
+			t.Errorf("%s: %v", path, e)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func appendLease(b []byte, l *memory.Lease) []byte {
 
 // getLease is GET /api/leases/:resource.
 func (s *Server) getLease(c *call) error {
-	read := c.travel()
+	read := c.onlyMain(c.travel(), ofLeases)
 	if err := c.query.done(); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Server) getLease(c *call) error {
 
 // listLeases is GET /api/leases.
 func (s *Server) listLeases(c *call) error {
-	q := &memory.LeaseList{Read: c.travel(), Limit: c.query.limit()}
+	q := &memory.LeaseList{Read: c.onlyMain(c.travel(), ofLeases), Limit: c.query.limit()}
 	q.After, _ = c.query.text("after")
 	if text, ok := c.query.text("status"); ok {
 		status, err := memory.ParseLeaseStatus("status", text)

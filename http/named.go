@@ -42,7 +42,7 @@ func (c *call) named(slug string) error {
 func (c *call) onMain() (memory.WriteOptions, error) {
 	o, err := c.writeOptions()
 	if err == nil && o.Branch != "" && o.Branch != fact.MainBranch {
-		return o, fact.Invalid("branch", "cannot be named here: connectors and triggers have no branches")
+		return o, fact.Invalid("branch", "cannot be named here: "+ofConnectors)
 	}
 	return o, err
 }

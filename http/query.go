@@ -229,6 +229,24 @@ func (c *call) read() memory.Read {
 	return r
 }
 
+// onlyMain returns a read of what has no branches: to name one is a mistake, and would be
+// taken for a look at that branch.
+func (c *call) onlyMain(r memory.Read, what string) memory.Read {
+	if r.Branch != "" && r.Branch != fact.MainBranch {
+		c.query.fail(fact.Invalid("branch", "cannot be named here: "+what))
+	}
+	r.Branch = ""
+	return r
+}
+
+// What the routes say that read nothing of a branch.
+const (
+	ofBranches   = "the path, or name, says which branch"
+	ofTenants    = "tenants and keys have no branches"
+	ofConnectors = "connectors and triggers have no branches"
+	ofLeases     = "leases are of main"
+)
+
 func consistency(text string) (fact.Level, error) {
 	switch text {
 	case "stale":

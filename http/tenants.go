@@ -98,7 +98,7 @@ func appendRow(b []byte, row *memory.TenantRow) []byte {
 
 // listTenants is GET /api/tenants.
 func (s *Server) listTenants(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofTenants)
 	if err := c.query.done(); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Server) listTenants(c *call) error {
 
 // getTenant is GET /api/tenants/:id.
 func (s *Server) getTenant(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofTenants)
 	if err := c.query.done(); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func appendKey(b []byte, k *fact.Key) []byte {
 
 // listKeys is GET /api/tenants/:id/keys.
 func (s *Server) listKeys(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofTenants)
 	if err := c.query.done(); err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func appendGiven(b []byte, t fact.Instant) []byte {
 
 // listTriggers is GET /api/triggers.
 func (s *Server) listTriggers(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofConnectors)
 	if err := c.query.done(); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Server) listTriggers(c *call) error {
 
 // getTrigger is GET /api/triggers/:name.
 func (s *Server) getTrigger(c *call) error {
-	read := c.read()
+	read := c.onlyMain(c.read(), ofConnectors)
 	if err := c.query.done(); err != nil {
 		return err
 	}
