@@ -66,6 +66,14 @@ func (f *Fact) Statement() ID {
 	return f.Continues
 }
 
+// Place is where the present version of a fact lay when somebody looked.
+type Place struct {
+	ID                    ID
+	Subject, Predicate    string
+	Status                Status
+	ValidFrom, ValidUntil Instant
+}
+
 // Holds reports whether the piece's time includes t.
 func (f *Fact) Holds(t Instant) bool { return f.ValidFrom <= t && t < f.ValidUntil }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"abagraph/fact"
+	"abagraph/log/entry"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -53,11 +54,9 @@ func (v *View) Recent(ctx context.Context, q *fact.Query, look int) ([]fact.Fact
 // Get returns one fact as a read sees it, of whatever status; nil where it sees
 // none.
 func (v *View) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, error) {
-	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
-	if sel.past {
-		if err := v.pin(ctx, sel); err != nil {
-			return nil, err
-		}
+	sel, err := v.getting(ctx, at)
+	if err != nil {
+		return nil, err
 	}
 	sheets, f, err := v.locate(scope, id, sel)
 	if fact.CodeOf(err) == fact.NotFound {
@@ -71,6 +70,42 @@ func (v *View) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At
 	}
 	f, _, err = v.topmost(sheets, id)
 	return f, err
+}
+
+// GetFrom is Get for a fact of which somebody remembers where it lay. Where it still
+// does, that spares the look for its place.
+func (v *View) GetFrom(ctx context.Context, scope fact.Scope, p *fact.Place, at fact.At) (*fact.Fact, error) {
+	if scope.All || scope.Branch != fact.MainBranch {
+		return v.Get(ctx, scope, p.ID, at)
+	}
+	s := space{scope.Tenant, scope.Branch}
+	b, err := get(v.snap, s.row(&fact.Fact{
+		ID: p.ID, Subject: p.Subject, Predicate: p.Predicate, Status: p.Status, ValidFrom: p.ValidFrom, ValidUntil: p.ValidUntil,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return v.Get(ctx, scope, p.ID, at)
+	}
+	f, err := entry.DecodeFact(b)
+	if err != nil {
+		return nil, fact.Errorf(fact.StorageCorruption, "fact %s cannot be read: %v", p.ID, err)
+	}
+	sel, err := v.getting(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return v.seen(s, &f, sel)
+}
+
+// getting selects what a read of one fact sees.
+func (v *View) getting(ctx context.Context, at fact.At) (*selector, error) {
+	sel := &selector{q: &fact.Query{At: at}, past: at.Past()}
+	if !sel.past {
+		return sel, nil
+	}
+	return sel, v.pin(ctx, sel)
 }
 
 // topmost returns a fact as the nearest layer that has it shows it; nil where none

@@ -41,6 +41,9 @@ type View interface {
 	IsSubject(ctx context.Context, scope fact.Scope, name string, at fact.At) (bool, error)
 	// Get returns one fact without its pieces; nil where there is none.
 	Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Fact, error)
+	// GetFrom is Get for a fact of which somebody remembers where it lay, which may be
+	// out of date.
+	GetFrom(ctx context.Context, scope fact.Scope, p *fact.Place, at fact.At) (*fact.Fact, error)
 	Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error)
 	History(ctx context.Context, scope fact.Scope, id fact.ID, limit int) (*fact.History, error)
 	Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error)

@@ -353,7 +353,7 @@ func (r *reading) fetch(answer *SearchAnswer, hits []search.Hit) error {
 				strconv.Itoa(fact.MaxAnswerBytes>>20)+" MiB of facts: ask for fewer with top_k")
 			return nil
 		}
-		f, err := r.view.Get(r.ctx, r.scope, h.ID, r.at)
+		f, err := r.view.GetFrom(r.ctx, r.scope, &h.Place, r.at)
 		if err != nil {
 			return fmt.Errorf("read a hit: %w", err)
 		}

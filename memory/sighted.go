@@ -63,6 +63,14 @@ func (v *sighted) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact
 	return f, nil
 }
 
+func (v *sighted) GetFrom(ctx context.Context, scope fact.Scope, p *fact.Place, at fact.At) (*fact.Fact, error) {
+	f, err := v.View.GetFrom(ctx, scope, p, at)
+	if f == nil || err != nil || !v.sight.Sees(f) {
+		return nil, err
+	}
+	return f, nil
+}
+
 func (v *sighted) Fact(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At) (*fact.Statement, error) {
 	st, err := v.View.Fact(ctx, scope, id, at)
 	if err == nil && !v.sight.Sees(&st.Fact) {

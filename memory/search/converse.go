@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"abagraph/fact"
 )
 
 // Bounds of what conversations may add to a ranking.
@@ -214,6 +216,14 @@ func centred(values []float64) []float64 {
 	return values
 }
 
+// lies tells where the present version of a document's fact lies.
+func (x *Index) lies(ord uint32) fact.Place {
+	d := &x.docs[ord]
+	return fact.Place{
+		ID: x.ids[ord], Subject: x.subjects.names[d.subject], Predicate: x.predicates.names[d.predicate], Status: d.status, ValidFrom: d.from, ValidUntil: d.until,
+	}
+}
+
 // hits makes an answer's hits of the best of a list.
 func (x *Index) hits(q *Query, list []heard) []Hit {
 	var hits []Hit
@@ -221,7 +231,7 @@ func (x *Index) hits(q *Query, list []heard) []Hit {
 		if h.score < q.MinScore {
 			break
 		}
-		hits = append(hits, Hit{ID: x.ids[h.ord], Score: h.score, Why: h.why})
+		hits = append(hits, Hit{Place: x.lies(h.ord), Score: h.score, Why: h.why})
 	}
 	return hits
 }

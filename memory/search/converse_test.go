@@ -189,7 +189,7 @@ func silent(x *Index, q *Query, base []Hit, nothing float64) []Hit {
 	}
 	for ord := range s.bound {
 		if s.passes(ord) && !slices.ContainsFunc(base, func(h Hit) bool { return h.ID == x.ids[ord] }) {
-			all = append(all, Hit{ID: x.ids[ord], Score: nothing})
+			all = append(all, Hit{Place: fact.Place{ID: x.ids[ord]}, Score: nothing})
 		}
 	}
 	return all

@@ -91,7 +91,7 @@ type Near struct {
 
 // Hit is one document of an answer.
 type Hit struct {
-	ID    fact.ID
+	fact.Place
 	Score float64
 	Why   Why
 }
