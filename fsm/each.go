@@ -75,7 +75,7 @@ func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact
 }
 
 // eachRow visits the rows of a branch that a read sees and accepts. step is
-// called for each that it looks at.
+// called for each that it looks at; a fact is valid until visit returns.
 func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
 	prefix := s.prefix(famTimeline)
 	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
@@ -83,6 +83,8 @@ func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fa
 		return false, storageError("open an iterator", err)
 	}
 	defer it.Close()
+	var f fact.Fact // one for all rows: there may be millions
+	var repeats entry.Repeats
 	for ok := it.First(); ok; ok = it.Next() {
 		b, err := it.ValueAndErr()
 		if err != nil {
@@ -94,8 +96,7 @@ func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fa
 		if err := step(); err != nil {
 			return false, err
 		}
-		f, err := entry.DecodeFact(b)
-		if err != nil {
+		if f, err = repeats.DecodeFact(b); err != nil {
 			return false, fact.Errorf(fact.StorageCorruption, "a row cannot be read: %v", err)
 		}
 		if sel.sees(&f) && sel.accepts(&f) && !visit(&f) {

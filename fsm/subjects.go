@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"abagraph/fact"
+	"abagraph/log/entry"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -52,13 +53,15 @@ func (v *View) EachSubject(ctx context.Context, q *fact.SubjectQuery, visit func
 
 // subjectPass is one pass over a tenant's subjects.
 type subjectPass struct {
-	ctx    context.Context
-	v      *View
-	space  space
-	sels   []*selector
-	visit  func(*fact.SubjectFacts) (bool, error)
-	weight int // of the subject at hand
-	found  *fact.SubjectFacts
+	ctx     context.Context
+	v       *View
+	space   space
+	sels    []*selector
+	visit   func(*fact.SubjectFacts) (bool, error)
+	weight  int // of the subject at hand
+	repeats entry.Repeats
+	before  int // facts of the longest list of the subject before
+	found   *fact.SubjectFacts
 }
 
 // lane is one family of keys that begin with a subject.
@@ -173,8 +176,10 @@ func (p *subjectPass) one(subject []byte, rows, versions *lane) (more bool, err 
 	if err := p.versions(subject, versions); err != nil {
 		return false, err
 	}
+	p.before = 0
 	empty := true
 	for _, list := range p.found.Lists {
+		p.before = max(p.before, len(list))
 		slices.SortFunc(list, func(a, b fact.Fact) int { return compareNewest(&a, &b) })
 		empty = empty && len(list) == 0
 	}
@@ -191,9 +196,13 @@ func (p *subjectPass) rows(subject []byte, l *lane) error {
 			l.ok = l.it.SeekGE(successor(k[:l.prefix+len(subject)]))
 			return nil
 		} else if class != classMarker {
-			f, err := rowValue(l.it)
+			b, err := l.it.ValueAndErr()
 			if err != nil {
-				return err
+				return storageError("read a row", err)
+			}
+			f, err := p.repeats.DecodeFact(b)
+			if err != nil {
+				return fact.Errorf(fact.StorageCorruption, "a row cannot be read: %v", err)
 			}
 			for i, sel := range p.sels {
 				if sel.sees(&f) && sel.accepts(&f) {
@@ -251,6 +260,9 @@ func (p *subjectPass) version(axis byte, w *version) error {
 }
 
 func (p *subjectPass) add(list int, f *fact.Fact) {
+	if p.found.Lists[list] == nil { // as many as the subject before: neighbours are alike
+		p.found.Lists[list] = make([]fact.Fact, 0, max(1, min(p.before, 64)))
+	}
 	p.found.Lists[list] = append(p.found.Lists[list], *f)
 	p.weight += f.Weight()
 }

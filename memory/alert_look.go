@@ -155,7 +155,7 @@ func (s *Service) measure(ctx context.Context, c Caller, a *Alert, seen *tally, 
 	switch a.Kind {
 	case "contradictions":
 		q := &FactcheckQuery{Read: NewRead(), Rules: check.Rules{Kinds: check.AllKinds}, Narrow: Narrow{Predicate: a.Predicate, Limit: 1}}
-		found, _, err := s.Factcheck(ctx, c, q, nil)
+		found, _, err := s.factcheckFor(ctx, wholeTime, c, q, nil)
 		if err != nil {
 			return 0, err
 		}

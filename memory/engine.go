@@ -26,7 +26,8 @@ type Engine interface {
 type View interface {
 	Position() fact.Position
 	Facts(ctx context.Context, q *fact.Query) (*fact.Page, error)
-	// Each visits every fact that a query selects, without order or limit.
+	// Each visits every fact that a query selects, without order or limit. A fact is
+	// valid until visit returns.
 	Each(ctx context.Context, q *fact.Query, visit func(*fact.Fact) bool) error
 	// EachVersion visits every fact of one tenant as it is now, and then every
 	// version that was replaced.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"abagraph/fact"
 	"abagraph/memory/check"
@@ -52,7 +53,12 @@ type Orphan struct {
 
 // Factcheck looks at what holds, subject after subject, and writes nothing.
 func (s *Service) Factcheck(ctx context.Context, c Caller, q *FactcheckQuery, trace *Trace) (*Factcheck, Meta, error) {
-	r, done, err := s.looking(ctx, c, q.Read, trace)
+	return s.factcheckFor(ctx, s.timeout, c, q, trace)
+}
+
+// factcheckFor is Factcheck for one that may take another time than a request's.
+func (s *Service) factcheckFor(ctx context.Context, limit time.Duration, c Caller, q *FactcheckQuery, trace *Trace) (*Factcheck, Meta, error) {
+	r, done, err := s.lookingFor(ctx, limit, c, q.Read, trace)
 	if err != nil {
 		return nil, Meta{}, err
 	}

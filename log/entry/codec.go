@@ -60,8 +60,9 @@ func (w *writer) optional(v *string) {
 // reader takes fields from a buffer. The first failure sticks; every later
 // read answers zero values.
 type reader struct {
-	b   []byte
-	err error
+	b       []byte
+	err     error
+	repeats *Repeats // nil = every text is a copy
 }
 
 func (r *reader) fail(what string) {
@@ -122,7 +123,10 @@ func (r *reader) length() int {
 	return int(n)
 }
 
-func (r *reader) string() string { return string(r.take(r.length())) }
+// text reads a text that lies in the buffer.
+func (r *reader) text() []byte { return r.take(r.length()) }
+
+func (r *reader) string() string { return string(r.text()) }
 
 func (r *reader) bytes() []byte {
 	n := r.length()

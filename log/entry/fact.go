@@ -107,8 +107,7 @@ func (r *reader) fact() (f fact.Fact) {
 	f.Transient = flags&flagTransient != 0
 	f.Pending = flags&flagPending != 0
 	f.ID = r.id()
-	f.Tenant, f.Branch = r.string(), r.branch()
-	f.Subject, f.Predicate = r.string(), r.string()
+	r.names(&f)
 	f.Object = r.object()
 	f.ValidFrom, f.ValidUntil = r.instant(), r.instant()
 	f.StatedFrom, f.StatedUntil = r.instant(), r.instant()
@@ -117,8 +116,7 @@ func (r *reader) fact() (f fact.Fact) {
 	f.Tx, f.FirstTx = r.uint(), r.uint()
 	f.VersionAt, f.VersionKnownAt = fact.Instant(r.int()), fact.Instant(r.int())
 	if flags&flagSource != 0 {
-		s := r.string()
-		f.Source = &s
+		f.Source = r.source()
 	}
 	if flags&flagProperties != 0 {
 		f.Properties = r.bytes()
