@@ -90,8 +90,7 @@ func (c *call) finish(status int, b []byte) error {
 		b = append(c.trace.Append(b), '}')
 	}
 	c.buf = b
-	c.write(status, b)
-	return nil
+	return c.sendWhole(status, b)
 }
 
 // write sends a JSON answer with the headers that every answer has.

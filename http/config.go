@@ -87,6 +87,8 @@ type Config struct {
 	MaxStreams int
 	// TenantStreams bounds those of one tenant; 0 = 256.
 	TenantStreams int
+	// MaxSending bounds the bytes of large answers that are being sent; 0 = 512 MiB.
+	MaxSending int64
 	// KeepAlive is the time between the comments on a quiet stream; 0 = 15 s.
 	KeepAlive time.Duration
 	// SlowReader is how long a stream's reader may leave a message unread
@@ -101,6 +103,7 @@ func (c *Config) complete() error {
 	fill(&c.MaxBodyBytes, DefaultMaxBodyBytes)
 	fill(&c.MaxUploads, DefaultMaxUploads)
 	fill(&c.MaxConnections, DefaultMaxConnections)
+	fill(&c.MaxSending, DefaultMaxSending)
 	fill(&c.MaxStreams, DefaultMaxStreams)
 	fill(&c.TenantStreams, DefaultTenantStreams)
 	fill(&c.KeepAlive, DefaultKeepAlive)

@@ -22,7 +22,7 @@ func (r *refusedCollector) Describe(ch chan<- *prometheus.Desc) { ch <- r.desc }
 // Collect implements prometheus.Collector.
 func (r *refusedCollector) Collect(ch chan<- prometheus.Metric) {
 	seen := r.server.config.Memory.Refusals()
-	for reason, n := range map[string]uint64{"requests": seen.Requests, "rows": seen.Rows, "heavy_reads": seen.Heavy, "streams": r.server.streams.refused.Load()} {
+	for reason, n := range map[string]uint64{"requests": seen.Requests, "rows": seen.Rows, "heavy_reads": seen.Heavy, "streams": r.server.streams.refused.Load(), "answers": r.server.answers.refused.Load()} {
 		ch <- prometheus.MustNewConstMetric(r.desc, prometheus.CounterValue, float64(n), reason)
 	}
 }

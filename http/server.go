@@ -38,6 +38,7 @@ type Server struct {
 	loopback   bool
 
 	streams  *streams
+	answers  *answers
 	mcpCalls chan struct{} // a place for each message that is being answered
 
 	closing   context.Context
@@ -68,6 +69,7 @@ func NewServer(config Config) (*Server, error) {
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.streams = newStreams(min(config.MaxStreams, max(1, config.MaxConnections/2)), config.TenantStreams)
+	s.answers = newAnswers(config.MaxSending)
 	s.mcpCalls = make(chan struct{}, maxMCPCalls)
 	s.calls.New = func() any { return new(call) }
 	s.signups = rate.NewLimiter(signupsPerSecond, signupsAtOnce)
