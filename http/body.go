@@ -89,7 +89,7 @@ func (c *call) readBodyWithin(limit int64) (err error) {
 func (c *call) fill(source io.Reader, limit int64) error {
 	buf := bytes.NewBuffer(c.body[:0])
 	defer func() { c.body = buf.Bytes() }()
-	if n := c.r.ContentLength; n > 0 && n <= smallBody {
+	if n := min(c.r.ContentLength, maxPooled); n > 0 { // no more on a mere promise
 		buf.Grow(int(n) + bytes.MinRead)
 	}
 	if _, err := buf.ReadFrom(io.LimitReader(source, min(limit+1, smallBody))); err != nil {
