@@ -37,20 +37,33 @@ func (t *Table) Ahead(at uint32) {
 	prefetch(unsafe.Pointer(&t.codes[int(at)*t.dim]), t.dim)
 }
 
-// tally tallies the rows that are none below 0; of lists the planes of a query.
-func (t *Table) tally(of []uint64, rows []int32, to []tally) {
-	if len(rows) == 0 || !cpu.X86.HasPOPCNT {
-		t.tallyPlain(of, rows, to)
-		return
-	}
+// hasVPOPCNT tells whether the processor counts the bits of 256 at a time.
+var hasVPOPCNT = cpu.X86.HasAVX512VPOPCNTDQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2
+
+// tally tallies the rows that are none below 0.
+func (t *Table) tally(q *Query, rows []int32, to []tally) {
 	for _, at := range rows {
 		if at >= 0 {
 			_ = t.rows[at] // what the assembly reads is there
 		}
 	}
-	of, to = of[:planes*t.words], to[:len(rows)]
-	tallyPOPCNT(unsafe.SliceData(t.signs), t.words, &of[0], &rows[0], &to[0], len(rows))
+	to = to[:len(rows)]
+	switch {
+	case len(rows) == 0 || !cpu.X86.HasPOPCNT:
+		t.tallyPlain(q.planes, rows, to)
+	case hasVPOPCNT && len(q.wide) == planes*t.words:
+		tallyVPOPCNT(unsafe.SliceData(t.signs), t.words, &q.wide[0], &rows[0], &to[0], len(rows))
+	default:
+		of := q.planes[:planes*t.words]
+		tallyPOPCNT(unsafe.SliceData(t.signs), t.words, &of[0], &rows[0], &to[0], len(rows))
+	}
 }
+
+// tallyVPOPCNT is tallyPOPCNT by wide planes, for a number of words that goes up in
+// wideWords.
+//
+//go:noescape
+func tallyVPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
 
 // tallyPOPCNT tallies n rows of so many words, both being at least 1.
 //

@@ -98,3 +98,63 @@ none:
 	DECQ CX
 	JNZ  row
 	RET
+
+// func tallyVPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
+TEXT ·tallyVPOPCNT(SB), NOSPLIT, $0-48
+	MOVQ signs+0(FP), R13
+	MOVQ words+8(FP), R12
+	MOVQ of+16(FP), R15
+	MOVQ rows+24(FP), SI
+	MOVQ to+32(FP), DI
+	MOVQ n+40(FP), CX
+	SHLQ $3, R12
+
+row:
+	MOVLQSX (SI), AX
+	TESTQ   AX, AX
+	JS      none
+	IMULQ   R12, AX
+	LEAQ    (R13)(AX*1), R8  // the words of the row
+	LEAQ    (R8)(R12*1), R9  // their end
+	MOVQ    R15, R10
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+
+four:
+	VMOVDQU  (R8), Y2
+	VPOPCNTQ Y2, Y3
+	VPADDQ   Y3, Y0, Y0
+	VPAND    96(R10), Y2, Y3
+	VPOPCNTQ Y3, Y3
+	VPADDQ   Y3, Y3, Y3
+	VPAND    64(R10), Y2, Y4
+	VPOPCNTQ Y4, Y4
+	VPADDQ   Y4, Y3, Y3
+	VPADDQ   Y3, Y3, Y3
+	VPAND    32(R10), Y2, Y4
+	VPOPCNTQ Y4, Y4
+	VPADDQ   Y4, Y3, Y3
+	VPADDQ   Y3, Y3, Y3
+	VPAND    (R10), Y2, Y4
+	VPOPCNTQ Y4, Y4
+	VPADDQ   Y4, Y3, Y3
+	VPADDQ   Y3, Y1, Y1
+	ADDQ     $32, R8
+	ADDQ     $128, R10
+	CMPQ     R8, R9
+	JNE      four
+
+	VPUNPCKLQDQ  Y1, Y0, Y2
+	VPUNPCKHQDQ  Y1, Y0, Y3
+	VPADDQ       Y3, Y2, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPADDQ       X3, X2, X2
+	VMOVDQU      X2, (DI)
+
+none:
+	ADDQ $4, SI
+	ADDQ $16, DI
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET

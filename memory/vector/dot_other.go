@@ -9,4 +9,4 @@ func dot(a []int16, b []int8) int32 { return dotPlain(a, b) }
 // out for itself.
 func (t *Table) Ahead(uint32) {}
 
-func (t *Table) tally(of []uint64, rows []int32, to []tally) { t.tallyPlain(of, rows, to) }
+func (t *Table) tally(q *Query, rows []int32, to []tally) { t.tallyPlain(q.planes, rows, to) }

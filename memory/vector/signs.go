@@ -132,6 +132,23 @@ func (t *Table) planesOf(q *Query) {
 		}
 		q.sum += least + float64(float64(n)*q.step)
 	}
+	q.widen(t.words)
+}
+
+// wideWords is how many words of signs the processor takes in one go at most.
+const wideWords = 4
+
+// widen puts the planes of each wideWords words one after the other.
+func (q *Query) widen(words int) {
+	if words%wideWords > 0 {
+		return
+	}
+	q.wide = make([]uint64, len(q.planes))
+	for w := range words {
+		for p := range planes {
+			q.wide[(w/wideWords*planes+p)*wideWords+w%wideWords] = q.planes[w*planes+p]
+		}
+	}
 }
 
 // Guess tells about what the cosine of a row with a query is. The query was made
@@ -150,7 +167,7 @@ const GuessAtOnce = 16
 func (t *Table) Guesses(q *Query, rows []int32, cosines []float64) {
 	var tallies [GuessAtOnce]tally
 	rows = rows[:min(len(rows), GuessAtOnce)]
-	t.tally(q.planes, rows, tallies[:len(rows)])
+	t.tally(q, rows, tallies[:len(rows)])
 	least, step, sum, share := q.least, q.step, q.sum, 1/float64(t.turn.size) // a power of two
 	for i, at := range rows {
 		if at < 0 {

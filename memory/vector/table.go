@@ -154,6 +154,7 @@ type Query struct {
 	error float64
 	// For guesses.
 	planes []uint64 // of the first 64 numbers one after the other, then of the next
+	wide   []uint64 // the same by 256 numbers, where the dimension goes up in them
 	step   float64
 	least  float64
 	sum    float64

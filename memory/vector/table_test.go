@@ -278,7 +278,7 @@ func TestTallyIsTheSameOnEveryMachine(t *testing.T) {
 				rows[i] = int32(rnd.IntN(len(list)+5)) - 5
 			}
 			got, plain := make([]tally, len(rows)), make([]tally, len(rows))
-			table.tally(q.planes, rows, got)
+			table.tally(q, rows, got)
 			table.tallyPlain(q.planes, rows, plain)
 			if !slices.Equal(got, plain) {
 				t.Fatalf("dimension %d: rows %v are tallied as %v, and one by one as %v", dim, rows, got, plain)
