@@ -247,8 +247,21 @@ func (v *View) Tenant(_ context.Context, id string) (*fact.TenantRecord, error) 
 }
 
 // Keys lists the keys of a tenant, revoked ones included, by id.
-func (v *View) Keys(_ context.Context, tenant string) ([]fact.Key, error) {
-	return keysOf(v.snap, func(key []byte) ([]byte, error) { return get(v.snap, key) }, tenant)
+func (v *View) Keys(ctx context.Context, tenant string) ([]fact.Key, error) {
+	keys, err := keysOf(v.snap, func(key []byte) ([]byte, error) { return get(v.snap, key) }, tenant)
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	t, err := v.Tenant(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	for i := range keys {
+		if k := &keys[i]; !k.RevokedAt.Given() && outlived(k, t) {
+			k.RevokedAt = t.CreatedAt
+		}
+	}
+	return keys, nil
 }
 
 // keysOf lists the keys of a tenant through a look-up that may know better than
@@ -297,11 +310,15 @@ func (v *View) KeyByHash(ctx context.Context, hash [32]byte) (*fact.Key, error) 
 	if fact.CodeOf(err) == fact.NotFound {
 		return nil, nil
 	}
-	if err != nil || t.Status != "active" {
+	if err != nil || t.Status != "active" || outlived(&k, t) {
 		return nil, err
 	}
 	return &k, nil
 }
+
+// outlived reports whether a key is of a tenant that was deleted, and whose name another
+// one has been given since: the deletion ended it for good.
+func outlived(k *fact.Key, t *fact.TenantRecord) bool { return k.CreatedAt < t.CreatedAt }
 
 // PurgeCount counts the facts that a purge would erase.
 func (v *View) PurgeCount(ctx context.Context, scope fact.Scope, p fact.Purge) (uint64, error) {

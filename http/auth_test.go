@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	httpd "abagraph/http"
 )
@@ -274,6 +275,34 @@ func TestAnOperatorOnASubdomain(t *testing.T) {
 		}
 		if got := a.get("/api/tenants").status(http.StatusOK).list(); len(got) != 2 {
 			t.Errorf("the list of tenants on a's host: %v", got)
+		}
+	}
+}
+
+// The keys of a tenant that was deleted stay invalid when its name is given out again.
+func TestKeysOfATenantThatWasDeleted(t *testing.T) {
+	r := start(t, "root-key")
+	old := r.as(r.post("/api/tenants", `{"id":"acme"}`).status(http.StatusCreated).object().text("key"))
+	old.post("/api/facts", `{"subject":"A:1","predicate":"p"}`).status(http.StatusCreated)
+	spare := r.as(r.post("/api/tenants/acme/keys", `{"name":"spare","role":"admin"}`).status(http.StatusCreated).object().text("key"))
+	r.delete("/api/tenants/acme").status(http.StatusOK)
+	old.get("/api/facts").status(http.StatusNotFound)
+	r.node.Advance(time.Second)
+	made := r.post("/api/tenants", `{"id":"acme"}`).status(http.StatusCreated).object()
+	r.as(made.text("key")).get("/api/facts").status(http.StatusOK)
+	for _, key := range []*rig{old, spare} {
+		key.get("/api/facts").status(http.StatusNotFound)
+		key.post("/api/facts", `{"subject":"A:1","predicate":"q"}`).status(http.StatusNotFound)
+		r.as("").get("/api/facts", "Cookie: abagraph_session="+key.key).status(http.StatusNotFound)
+		r.as("").post("/api/session", `{"key":"`+key.key+`"}`).status(http.StatusNotFound)
+	}
+	list := r.get("/api/tenants/acme/keys").status(http.StatusOK).list()
+	if len(list) != 3 {
+		t.Fatalf("the keys are %v", list)
+	}
+	for _, key := range list {
+		if revoked := key["revoked_at"] != nil; revoked == (key.text("id") == made.text("key_id")) {
+			t.Errorf("key %v", key)
 		}
 	}
 }
