@@ -36,6 +36,13 @@ const (
 	ReportSource  = "abagraph:reports"
 )
 
+// Quotes reports whether the object of a fact only repeats what other facts say or said:
+// an edition of a report, or the body of its page. Whoever looks for what is so is to
+// find those facts, and not what was told of them once.
+func Quotes(predicate string, source *string) bool {
+	return source != nil && *source == ReportSource && (predicate == ReportEdition || predicate == "wiki_body")
+}
+
 // IsGoverned reports whether facts of a subject and predicate steer the server, so
 // that writing them needs a key of role admin: those of a policy, of alerts and of
 // reports.

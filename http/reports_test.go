@@ -294,3 +294,25 @@ func TestReportsKeepNoPersonalData(t *testing.T) {
 	acme.post("/api/reports", `{"name":"grown"}`).status(http.StatusCreated)
 	acme.post("/api/reports?dry_run=1&branch=x", `{"name":"grown"}`).fails(http.StatusBadRequest, "SchemaInvalid")
 }
+
+// TestINJ03ReportsAreNoEvidence: what a report quotes is found as the facts themselves,
+// and not as the edition that told of them once, in searches and in packets.
+func TestINJ03ReportsAreNoEvidence(t *testing.T) {
+	r := start(t, "secret-admin-key")
+	acme := r.tenantOf("acme", "admin")
+	acme.assert("Person:ada", "works_at", `"Org:zanzibar"`)
+	acme.post("/api/reports", `{"name":"weekly","title":"The quagga report"}`).status(http.StatusCreated)
+	acme.post("/api/reports/weekly/run", "").status(http.StatusOK)
+	acme.assert("Person:ada", "works_at", `"Org:elsewhere"`)
+	found := acme.get("/api/search?q=who+works+at+zanzibar&limit=50").status(http.StatusOK).Body
+	if strings.Contains(found, "Org:zanzibar") {
+		t.Errorf("what was so is found by the edition: %s", found)
+	}
+	if found := acme.get("/api/search?q=quagga").status(http.StatusOK).Body; !strings.Contains(found, "The quagga report") {
+		t.Errorf("a report is not found by its title: %s", found)
+	}
+	packet := acme.get("/api/context?goal=where+does+ada+work&include_recent=1").status(http.StatusOK).Body
+	if strings.Contains(packet, "zanzibar") || strings.Contains(packet, "report_edition") || !strings.Contains(packet, "Org:elsewhere") {
+		t.Errorf("a packet quotes the edition: %s", packet)
+	}
+}

@@ -111,6 +111,9 @@ func (b *briefing) facts(q fact.Query, limit int) ([]fact.Fact, bool, error) {
 func (b *briefing) add(list []fact.Fact, d packet.Distance) {
 	for i := range list {
 		f := &list[i]
+		if ofReports(f, d) {
+			continue
+		}
 		switch f.Predicate {
 		case page.Of:
 			if f.Object.Kind == fact.Text && f.Status != fact.Candidate {
@@ -122,6 +125,18 @@ func (b *briefing) add(list []fact.Fact, d packet.Distance) {
 		}
 		b.candidates = append(b.candidates, packet.Candidate{Fact: f, Distance: d})
 	}
+}
+
+// ofReports tells of a fact that it is of a report, which quotes what the packet has at
+// first hand: its page is shown only where the report itself is asked for.
+func ofReports(f *fact.Fact, d packet.Distance) bool {
+	switch f.Predicate {
+	case fact.ReportRule, fact.ReportState, fact.ReportEdition:
+		return fact.IsGoverned(f.Subject, f.Predicate)
+	case page.Of, page.Title:
+		return d == packet.Unreached && f.Source != nil && *f.Source == fact.ReportSource
+	}
+	return false
 }
 
 // target returns the entity that a fact's object names, or "".

@@ -74,17 +74,18 @@ func usable(m fact.Model, v []float32) bool {
 }
 
 // EmbedText is the text of a fact that its vector stands for: subject, predicate,
-// object and source.
+// object and source; of what only quotes other facts without the object.
 func EmbedText(subject, predicate string, object fact.Object, source *string) string {
 	var b strings.Builder
 	b.WriteString(subject)
 	b.WriteByte(' ')
 	b.WriteString(strings.ReplaceAll(predicate, "_", " "))
-	switch object.Kind {
-	case fact.Text, fact.Number:
+	switch {
+	case fact.Quotes(predicate, source):
+	case object.Kind == fact.Text, object.Kind == fact.Number:
 		b.WriteByte(' ')
 		b.WriteString(object.Text)
-	case fact.Bool:
+	case object.Kind == fact.Bool:
 		b.WriteByte(' ')
 		b.WriteString(strconv.FormatBool(object.Bool))
 	}

@@ -21,10 +21,11 @@ const (
 func eachField(f *fact.Fact, visit func(text string, weight int)) {
 	visit(f.Subject, weightSubject)
 	visit(f.Predicate, weightPredicate)
-	switch f.Object.Kind {
-	case fact.Text, fact.Number:
+	switch kind := f.Object.Kind; {
+	case fact.Quotes(f.Predicate, f.Source):
+	case kind == fact.Text, kind == fact.Number:
 		visit(f.Object.Text, weightObject)
-	case fact.Bool:
+	case kind == fact.Bool:
 		visit(strconv.FormatBool(f.Object.Bool), weightObject)
 	}
 	if f.Source != nil {
