@@ -17,9 +17,9 @@ const (
 )
 
 // followVectors brings the vectors of a model to the state of a source, or
-// further. The documents have been brought there before. Who is in no hurry lets
-// others have the index in between.
-func (x *Index) followVectors(ctx context.Context, from Source, m fact.Model, most int64, hurry bool) error {
+// further. The documents have been brought there before. Who is in no hurry gives
+// wanted, lets others have the index in between, and ends when it is wanted no longer.
+func (x *Index) followVectors(ctx context.Context, from Source, m fact.Model, most int64, wanted func() bool) error {
 	at := from.Position()
 	if x.hasVectors(at, m) {
 		return nil
@@ -29,7 +29,7 @@ func (x *Index) followVectors(ctx context.Context, from Source, m fact.Model, mo
 	case <-ctx.Done():
 		return x.late(at, ctx.Err())
 	}
-	in := &intake{x: x, most: most, hurry: hurry, turn: true}
+	in := &intake{x: x, most: most, wanted: wanted, turn: true}
 	defer in.leave()
 	if err := in.begin(m); err != nil {
 		return err
@@ -61,13 +61,13 @@ func (x *Index) late(last fact.Position, cause error) *Building {
 
 // intake takes vectors over into an index.
 type intake struct {
-	x     *Index
-	d     *dense
-	most  int64
-	hurry bool
-	turn  bool // whether it has the index's turn
-	batch []arrived
-	coded []vector.Coded
+	x      *Index
+	d      *dense
+	most   int64
+	wanted func() bool // nil = it is in a hurry
+	turn   bool        // whether it has the index's turn
+	batch  []arrived
+	coded  []vector.Coded
 }
 
 // arrived is a vector on its way into the index.
@@ -87,8 +87,11 @@ func (in *intake) leave() {
 
 // makeWay lets those go first who wait for the turn.
 func (in *intake) makeWay(ctx context.Context) error {
-	if in.hurry {
+	switch {
+	case in.wanted == nil:
 		return nil
+	case !in.wanted():
+		return errBegunAnew
 	}
 	in.leave()
 	select {

@@ -110,7 +110,7 @@ func (v *vectored) query(vector []float32, mode Mode, top int) *Query {
 
 func (v *vectored) search(t testing.TB, x *Index, q *Query) *Answer {
 	t.Helper()
-	if err := x.followVectors(context.Background(), v, v.model, math.MaxInt64, true); err != nil {
+	if err := x.followVectors(context.Background(), v, v.model, math.MaxInt64, nil); err != nil {
 		t.Fatal(err)
 	}
 	x.mu.RLock()
@@ -204,7 +204,7 @@ func TestGuessesAreTheSameEverywhere(t *testing.T) {
 	grown.closely = whole.closely
 	half := *v
 	half.heap = &heap{facts: v.facts[:1_500], tx: 1_500}
-	if err := grown.followVectors(t.Context(), &half, v.model, math.MaxInt64, true); err != nil {
+	if err := grown.followVectors(t.Context(), &half, v.model, math.MaxInt64, nil); err != nil {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(2, 2))
@@ -227,7 +227,7 @@ func TestNoRoomForVectors(t *testing.T) {
 	x := v.index(t)
 	most := x.size() + 20_000
 	for range 2 {
-		if err := x.followVectors(t.Context(), v, v.model, most, true); err != errTooLarge {
+		if err := x.followVectors(t.Context(), v, v.model, most, nil); err != errTooLarge {
 			t.Fatalf("the error is %v", err)
 		}
 		if x.size() > most || x.dense != nil {
@@ -317,7 +317,7 @@ func TestVectorsThatTakeTooLong(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var building *Building
-	err := x.followVectors(ctx, &halfway{v, cancel}, v.model, math.MaxInt64, true)
+	err := x.followVectors(ctx, &halfway{v, cancel}, v.model, math.MaxInt64, nil)
 	if !errors.As(err, &building) || !errors.Is(err, context.Canceled) || !building.Vectors || building.Percent < 40 || building.Percent > 50 {
 		t.Fatalf("following ends with %v", err)
 	}

@@ -30,6 +30,8 @@ type Indexes struct {
 	builds sync.WaitGroup
 	// one lets a single index be built at a time.
 	one chan struct{}
+	// oneRead lets the vectors of a single index be read at a time without a search.
+	oneRead chan struct{}
 
 	mu    sync.Mutex
 	list  map[fact.Scope]*entry
@@ -51,7 +53,7 @@ func NewIndexes(most int64, open func() (Source, func(), error)) *Indexes {
 	if most <= 0 {
 		most = DefaultBytes
 	}
-	m := &Indexes{most: most, patience: vectorPatience, open: open, one: make(chan struct{}, 1), list: make(map[fact.Scope]*entry)}
+	m := &Indexes{most: most, patience: vectorPatience, open: open, one: make(chan struct{}, 1), oneRead: make(chan struct{}, 1), list: make(map[fact.Scope]*entry)}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m
 }

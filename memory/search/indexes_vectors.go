@@ -31,10 +31,10 @@ func (m *Indexes) vectors(ctx context.Context, x *Index, from Source, q *Query) 
 	}
 	for {
 		own, enough := context.WithTimeout(ctx, readItself)
-		err := x.followVectors(own, from, d.Model, m.most, true)
+		err := x.followVectors(own, from, d.Model, m.most, nil)
 		enough()
 		var late *Building
-		if !errors.As(err, &late) {
+		if !errors.As(err, &late) || m.ctx.Err() != nil {
 			return err
 		}
 		select {
@@ -67,18 +67,32 @@ func (m *Indexes) readOn(x *Index, model fact.Model) <-chan struct{} {
 	return done
 }
 
+// holds tells whether an index was not forgotten since.
+func (m *Indexes) holds(x *Index) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.list[x.scope]
+	return e != nil && e.index == x
+}
+
 // readVectors brings the vectors of an index to the present state. Who waits for them
 // finds out what it could not do.
 func (m *Indexes) readVectors(x *Index, model fact.Model) {
 	ctx, cancel := context.WithTimeout(m.ctx, buildTime)
 	defer cancel()
+	select {
+	case m.oneRead <- struct{}{}:
+		defer func() { <-m.oneRead }()
+	case <-ctx.Done():
+		return
+	}
 	from, done, err := m.open()
 	if err != nil {
 		return
 	}
 	defer done()
-	if x.follow(ctx, from) != nil || x.followVectors(ctx, from, model, m.most, false) != nil {
-		return
+	wanted := func() bool { return m.holds(x) }
+	if x.follow(ctx, from) == nil && x.followVectors(ctx, from, model, m.most, wanted) == nil {
+		m.trim(x)
 	}
-	m.trim(x)
 }

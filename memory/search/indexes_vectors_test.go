@@ -116,3 +116,29 @@ func TestVectorsAreReadUntilTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestVectorsOfAForgottenIndexAreNotRead: an index that was forgotten meanwhile takes no
+// more memory.
+func TestVectorsOfAForgottenIndexAreNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{vectored: withVectors(2_000, 16, 5, false), may: make(chan struct{})}
+		m := NewIndexes(0, func() (Source, func(), error) { return s, func() {}, nil })
+		defer m.Close()
+		scope := fact.Scope{Tenant: "t"}
+		if err := m.Ready(t.Context(), scope, s.Position); err != nil {
+			t.Fatal(err)
+		}
+		q := s.query(s.vectors[0], Hybrid, 1)
+		q.Text = "word1"
+		if got, err := m.Search(t.Context(), scope, s, q); err != nil || got.Early == nil {
+			t.Fatalf("the search is answered %+v, %v", got, err)
+		}
+		x := m.list[scope].index
+		m.drop(scope, x)
+		close(s.may)
+		synctest.Wait()
+		if n := x.dense.table.Len(); n > 1_500 || s.readers.Load() != 0 {
+			t.Errorf("%d vectors of 2000 were read, and %d go on", n, s.readers.Load())
+		}
+	})
+}
