@@ -53,6 +53,8 @@ func Read(v jsonx.Value, path string) (*Scraper, error) {
 		f.Fail(fact.Invalid(f.Path("provider"), "has no such value (http, firecrawl or tavily)"))
 	case s.Provider != HTTP && (key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })):
 		f.Fail(fact.Invalid(f.Path("key"), "is required for "+s.Provider+", of printable ASCII characters without spaces"))
+	case s.Provider == HTTP && key != "":
+		f.Fail(fact.Invalid(f.Path("key"), "is of no use: http fetches by itself, and firecrawl and tavily are named as provider"))
 	case s.Provider == HTTP && s.Endpoint != "":
 		f.Fail(fact.Invalid(f.Path("endpoint"), "is of no use: http fetches by itself"))
 	}
