@@ -110,7 +110,7 @@ func (c *Client) Ask(ctx context.Context, tenant string, m *byok.Config, q *Ques
 		if err == nil {
 			switch err = take(answer); {
 			case err != nil:
-				err = &Failure{Kind: Malformed, what: "answered not what it was asked for: " + m.Key.Scrub(err.Error())}
+				err = &Failure{Kind: Malformed, what: "did not answer what it was asked for: " + m.Key.Scrub(err.Error())}
 			case m.Key.In(answer.Value): // what an answer says may be stored
 				err = malformed("answered with the key that it was sent")
 			default:

@@ -98,7 +98,7 @@ func TestOBS01ModelFailuresTellNoKey(t *testing.T) {
 		"cut off by its length": {standin.Reply{JSON: `{}`, Length: true}, 3, fact.Closed, "cut off in the middle"},
 		"half an object":        {standin.Reply{Text: `{"yes":tr`}, 3, fact.Closed, "no"},
 		"prose":                 {standin.Reply{Text: "I would rather not say " + secret}, 3, fact.Closed, "answer"},
-		"another form":          {standin.Reply{JSON: `{"no":false,"` + secret + `":1}`}, 3, fact.Closed, "answered not what it was asked for"},
+		"another form":          {standin.Reply{JSON: `{"no":false,"` + secret + `":1}`}, 3, fact.Closed, "did not answer what it was asked for"},
 		"the wrong type":        {standin.Reply{JSON: `{"yes":"` + secret + `"}`}, 3, fact.Closed, "must be a boolean"},
 		"a key twice":           {standin.Reply{JSON: `{"yes":true,"yes":false}`}, 3, fact.Closed, "JSON"},
 		"a flood":               {standin.Reply{Flood: true}, 3, fact.Closed, "answered more than"},
