@@ -28,3 +28,14 @@ func TestAMissingArgumentIsNamed(t *testing.T) {
 		t.Errorf("only %d commands asked for an argument", asked)
 	}
 }
+
+// An object such as -5 looks like a flag: who writes it so is told where it goes.
+func TestTextThatBeginsWithAHyphen(t *testing.T) {
+	r := serving(t, "")
+	if got := r.fails("assert", "City:oslo", "degrees", "-5"); !strings.Contains(got, "behind --") {
+		t.Errorf("said %q", got)
+	}
+	if got := r.object("assert", "City:oslo", "degrees", "--source", "me", "--", "-5"); got["object"] != "-5" || got["source"] != "me" {
+		t.Errorf("wrote %v", got)
+	}
+}

@@ -133,6 +133,9 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 	flags.StringVar(&a.tenant, "tenant", "", "tenant to work in, for an admin key or a server without keys")
 	flags.BoolVar(&a.json, "json", false, "write the JSON of the answer alone, also where stdout is a terminal")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if strings.HasPrefix(err.Error(), "unknown shorthand flag") { // such as the object -5
+			return fmt.Errorf("%w (text that begins with a hyphen goes last, behind --; see %s --help)", err, c.CommandPath())
+		}
 		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
 	})
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Server:"}, &cobra.Group{ID: "facts", Title: "Facts:"},
