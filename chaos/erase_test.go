@@ -61,6 +61,41 @@ func TestTEN_06_ErasedFromEveryDisk(t *testing.T) {
 	}
 }
 
+// TestTEN_06_ErasedByTheRunbook: one node after the other is stopped, compacted and started
+// anew, among writes, and then no file of any has what was purged.
+func TestTEN_06_ErasedByTheRunbook(t *testing.T) {
+	w := open(t, chaos.Options{Nodes: 3, Binary: plainBinary})
+	canary := rand.Text()
+	subject := "Person:" + canary
+	before := w.canaries(subject, canary)
+	var ledger chaos.Ledger
+	load := chaos.Load{Nodes: w.Nodes, Workers: 2, Ledger: &ledger, Name: "load"}
+	finish := load.Start(w.ctx)
+	w.must("purge", w.until(w.Nodes, func(ctx context.Context, c *client.Client) error {
+		_, err := c.Purge(ctx, client.PurgeTarget{Subject: subject})
+		return err
+	}))
+	w.fence("purged", "")
+	var said map[string]any
+	for _, n := range w.Nodes {
+		w.must("stop it in order", n.Stop(w.ctx))
+		w.command(&said, "ops", "compact", n.Data(), "--trim-all")
+		w.must("start it", n.Start(w.ctx))
+		w.must("have it ready", n.Ready(w.ctx))
+		w.must("write on", load.Await(w.ctx, load.Done()+20))
+	}
+	w.must("end the load", finish())
+	fence := w.fence("end", "")
+	for _, n := range w.Nodes {
+		w.erased(n, canary, fence.Tx, before)
+		if file := w.inFiles(n, canary); file != "" {
+			t.Errorf("%s has it still, in %s", n.Name, file)
+		}
+	}
+	_, err := w.Compare(w.ctx, fence.Tx, map[string]uint64{"": fence.Tx})
+	w.must("compare the nodes", err)
+}
+
 // canaries writes a text wherever there is room for one, and returns the tx of the last.
 func (w *world) canaries(subject, canary string) (tx uint64) {
 	w.t.Helper()
