@@ -136,16 +136,17 @@ func (r *recall) batch(n int) []byte {
 	return b.Bytes()
 }
 
-// warm searches until the index has followed all that was written.
+// warm searches until the index has followed all that was written, vectors included:
+// until then words alone find.
 func (r *recall) warm(ctx context.Context, conn *rest.Conn) error {
 	for range 100 {
 		status, answer, err := conn.Do("GET", r.ask("hybrid"), nil)
 		switch {
 		case err != nil:
 			return err
-		case status == 200:
+		case status == 200 && bytes.Contains(answer, []byte(`"mode":"hybrid"`)):
 			return nil
-		case status != 504:
+		case status != 200 && status != 504:
 			return fmt.Errorf("a search answers %d: %.300s", status, answer)
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -12,7 +12,7 @@ import (
 // How long a search of the present waits for vectors that are being read, and how long
 // it reads them itself before that goes on without it.
 const (
-	vectorPatience = time.Second
+	vectorPatience = 2 * time.Second
 	readItself     = 50 * time.Millisecond
 )
 
