@@ -1,5 +1,7 @@
 package fact
 
+import "strings"
+
 // Bounds of branches (C-55).
 const (
 	MaxBranchBytes = 64 // of a name
@@ -58,7 +60,7 @@ func (s BranchStatus) String() string {
 // ParseBranchStatus reads a status of branches.
 func ParseBranchStatus(field, text string) (BranchStatus, error) {
 	for i, name := range branchStatusNames {
-		if text == name {
+		if strings.EqualFold(text, name) {
 			return BranchStatus(i), nil
 		}
 	}

@@ -416,7 +416,7 @@ func TestBranchInput(t *testing.T) {
 	if got := r.values("/api/facts?branch=" + parent); got != "1" {
 		t.Errorf("the deepest branch reads %s", got)
 	}
-	first := r.get("/api/branches?limit=2&status=open")
+	first := r.get("/api/branches?limit=2&status=Open")
 	if list := first.list(); column(list, "name") != `"deep-0","deep-1"` || first.Header.Get("X-Abagraph-Next") != "deep-1" {
 		t.Errorf("a page is %s, %v", first.Body, first.Header)
 	}

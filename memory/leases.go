@@ -436,7 +436,7 @@ func (s *Service) Leases(ctx context.Context, c Caller, q *LeaseList, trace *Tra
 
 // ParseLeaseStatus reads a status of leases.
 func ParseLeaseStatus(field, text string) (LeaseStatus, error) {
-	if i := slices.Index(leaseNames[:], text); i >= 0 {
+	if i := slices.Index(leaseNames[:], strings.ToLower(text)); i >= 0 {
 		return LeaseStatus(i), nil
 	}
 	return 0, fact.Invalid(field, "has no such value: "+strconv.Quote(shorten(text))+" (held, stale or released)")
