@@ -316,3 +316,26 @@ func TestINJ03ReportsAreNoEvidence(t *testing.T) {
 		t.Errorf("a packet quotes the edition: %s", packet)
 	}
 }
+
+// TestAReportsPageIsTheReports: whoever saves it by hand has it until the next edition,
+// and with the report goes what the report wrote.
+func TestAReportsPageIsTheReports(t *testing.T) {
+	r := start(t, "secret-admin-key")
+	acme := r.tenantOf("acme", "admin")
+	acme.post("/api/reports", `{"name":"daily","sections":["changes"]}`).status(http.StatusCreated)
+	acme.post("/api/reports/daily/run", "").status(http.StatusOK)
+	by := `{"body":"My own words, see [[Org:x]].","title":"Mine","source":"me"}`
+	acme.do(http.MethodPut, "/api/pages/Report:daily", by).status(http.StatusOK)
+	if page := acme.get("/api/pages/Report:daily").object(); page["title"] != "Mine" {
+		t.Errorf("saved as %v", page)
+	}
+	acme.post("/api/reports/daily/run", "").status(http.StatusOK)
+	if page := acme.get("/api/pages/Report:daily").object(); page["title"] != "daily" || !strings.HasPrefix(page.text("body"), "# daily") || len(page["links"].([]any)) != 0 {
+		t.Errorf("after the next edition %v", page)
+	}
+	acme.do(http.MethodPut, "/api/pages/Report:daily", by).status(http.StatusOK)
+	acme.delete("/api/reports/daily").status(http.StatusOK)
+	if page := acme.get("/api/pages/Report:daily").object(); page["title"] != "Mine" {
+		t.Errorf("what somebody saved last went with the report: %v", page)
+	}
+}

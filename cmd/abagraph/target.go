@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"abagraph/client"
 )
@@ -99,13 +100,17 @@ func (a *app) writeSaved(s saved) error {
 	return nil
 }
 
+// answerTime is as long as a server takes at most to answer: for a report of a million
+// facts, a pull, the undo of a source.
+const answerTime = 2 * time.Minute
+
 // client makes the client of a command.
 func (a *app) client(more ...client.Option) (*client.Client, error) {
 	url, key := a.target()
 	if url.value == "" {
 		return nil, errNoURL
 	}
-	options := []client.Option{client.WithAgent("abagraph-cli/" + version), client.WithKey(key.value)}
+	options := []client.Option{client.WithAgent("abagraph-cli/" + version), client.WithKey(key.value), client.WithTimeout(answerTime)}
 	if a.tenant != "" {
 		options = append(options, client.WithTenant(a.tenant))
 	}
