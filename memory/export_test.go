@@ -11,7 +11,7 @@ func (s *Service) KeepLinks(n int) { s.links = n }
 
 // TellReport makes an edition of a report as it was at an instant, NoInstant = now.
 func (s *Service) TellReport(ctx context.Context, c Caller, r *Report, to fact.Instant) ([]byte, string, error) {
-	doc, err := s.tell(ctx, c, r, to, nil)
+	doc, _, err := s.tell(ctx, c, r, to, nil)
 	if err != nil {
 		return nil, "", err
 	}

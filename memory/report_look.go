@@ -40,39 +40,40 @@ type teller struct {
 }
 
 // tell makes the edition of a report whose window ends at an instant, as it was known
-// then; NoInstant = now. The caller sees what its policy shows.
-func (s *Service) tell(ctx context.Context, c Caller, rule *Report, to fact.Instant, trace *Trace) (*report.Document, error) {
+// then; NoInstant = now. The caller sees what its policy shows. purge is the tx of the
+// last purge that it has heard of.
+func (s *Service) tell(ctx context.Context, c Caller, rule *Report, to fact.Instant, trace *Trace) (doc *report.Document, purge uint64, err error) {
 	r, done, err := s.lookingFor(ctx, reportTime, c, NewRead(), trace)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer done()
 	tx := r.current.Tx
 	if !to.Given() {
 		to = r.at.Now
 	} else if tx, err = r.view.TxAt(r.ctx, to); err != nil {
-		return nil, fmt.Errorf("find the tx of a report: %w", err)
+		return nil, 0, fmt.Errorf("find the tx of a report: %w", err)
 	}
 	if err := r.pin(tx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r.at.AsOf, r.at.Now = to, to
 	t := &teller{s: s, r: r, caller: c, rule: rule}
 	t.doc = &report.Document{Report: rule.Name, Title: rule.Title, From: to - fact.Instant(rule.Window*1000), To: to, Tx: tx, Subject: rule.Subject, Predicate: rule.Predicate}
 	if t.before, err = r.view.TxAt(r.ctx, t.doc.From); err != nil {
-		return nil, fmt.Errorf("find the tx where a report begins: %w", err)
+		return nil, 0, fmt.Errorf("find the tx where a report begins: %w", err)
 	}
 	for _, name := range rule.Sections {
 		section, err := t.section(name)
 		if err != nil {
-			return nil, fmt.Errorf("report %s: %w", name, err)
+			return nil, 0, fmt.Errorf("report %s: %w", name, err)
 		}
 		section.Name = name
 		t.doc.Sections = append(t.doc.Sections, *section)
 	}
 	trace.Step("execute", "by_subject")
 	trace.Name("report", "by_subject index, by_tx index → count → rows")
-	return t.doc, nil
+	return t.doc, r.view.Position().Purge, nil
 }
 
 func (t *teller) section(name string) (*report.Section, error) {

@@ -58,7 +58,7 @@ func (s *Service) PreviewReport(ctx context.Context, c Caller, r *Report, trace 
 	if err := c.mayReport(""); err != nil {
 		return nil, err
 	}
-	doc, err := s.tell(ctx, c, r, fact.NoInstant, trace)
+	doc, _, err := s.tell(ctx, c, r, fact.NoInstant, trace)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Service) runReport(ctx context.Context, tenant string, r *Report, slot 
 	if err != nil {
 		return nil, err
 	}
-	doc, err := s.tell(ctx, c, r, slot, trace)
+	doc, purge, err := s.tell(ctx, c, r, slot, trace)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +119,9 @@ func (s *Service) runReport(ctx context.Context, tenant string, r *Report, slot 
 	if err != nil {
 		return nil, err
 	}
+	if s.Position().Purge != purge {
+		return nil, errPurged
+	}
 	w.Guards = append(w.Guards, r.guards()...)
 	w.Asserts = append(w.Asserts, reportFact(r.subject(), fact.ReportEdition, string(text)), is.assert(r))
 	result, err := s.Transact(ctx, reporting(tenant), WriteOptions{Mask: mask.Off, Idem: idem}, w, nil)
@@ -128,6 +131,9 @@ func (s *Service) runReport(ctx context.Context, tenant string, r *Report, slot 
 	}
 	return result, err
 }
+
+// errPurged is the error of an edition that may quote what was erased while it was made.
+var errPurged = fact.Errorf(fact.CompareFailed, "something was purged while the report was made")
 
 // reportPage is what makes the page of a report show an edition.
 func (s *Service) reportPage(ctx context.Context, tenant string, r *Report, doc *report.Document, markdown string) (*fact.Write, error) {
