@@ -44,23 +44,24 @@ func (s *searcher) calmPass(w uint32) bool {
 	return !f.From.Given() || c.latest < f.Until && f.From < fact.Forever
 }
 
-// gatherWindow lists the documents of a window that pass every filter.
-func (s *denseSearch) gatherWindow(w uint32) {
-	c, base := s.columns, w<<windowBits
-	end := min(s.bound, base+windowSize)
-	if !s.calmPass(w) {
-		for ord := base; ord < end; ord++ {
-			if s.passes(ord) {
-				c.ords = append(c.ords, ord)
+// gatherWindow lists the documents of a window that pass every filter, and tells how
+// many there are. There is room for all of those below the bound.
+func (s *denseSearch) gatherWindow(w uint32, to []uint32) int {
+	var none bitmap
+	docs, base, n := &none, w<<windowBits, 0
+	if s.calmPass(w) {
+		docs = &s.x.calm[w].docs
+	}
+	for i, calm := range docs {
+		first := uint32(i) * 64
+		end := min(first+64, uint32(len(to)))
+		all := calm == ^uint64(0)
+		for slot := first; slot < end; slot++ {
+			if all || calm>>(slot%64)&1 == 1 || s.passes(base+slot) {
+				to[n] = base + slot
+				n++
 			}
 		}
-		return
 	}
-	docs := &s.x.calm[w].docs
-	for ord := base; ord < end; ord++ {
-		slot := ord - base
-		if docs.has(slot) || s.passes(ord) {
-			c.ords = append(c.ords, ord)
-		}
-	}
+	return n
 }

@@ -31,14 +31,8 @@ const noWindow = ^uint32(0)
 func (s *denseSearch) gather(ctx context.Context) error {
 	c := s.columns
 	if s.only == nil {
-		for w := uint32(0); w<<windowBits < s.bound; w++ {
-			if w%8 == 7 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			s.gatherWindow(w)
-		}
 		s.scanned = int(s.bound)
-		return nil
+		return s.gatherAll(ctx)
 	}
 	at, pass := noWindow, false
 	for i, ord := range s.only {
@@ -57,6 +51,27 @@ func (s *denseSearch) gather(ctx context.Context) error {
 	}
 	s.scanned = len(s.only)
 	return nil
+}
+
+// gatherAll looks at all documents, each window's by itself.
+func (s *denseSearch) gatherAll(ctx context.Context) error {
+	c := s.columns
+	c.ords = slices.Grow(c.ords, int(s.bound))[:s.bound]
+	counts := make([]int, (s.bound+windowSize-1)>>windowBits)
+	shared(len(counts), leastShare/windowSize, func(from, to int) {
+		for w := from; w < to && (w%8 < 7 || ctx.Err() == nil); w++ {
+			counts[w] = s.gatherWindow(uint32(w), c.ords[w<<windowBits:min(int(s.bound), (w+1)<<windowBits)])
+		}
+	})
+	n := 0
+	for w, count := range counts {
+		if at := w << windowBits; at > n {
+			copy(c.ords[n:], c.ords[at:at+count])
+		}
+		n += count
+	}
+	c.ords = c.ords[:n]
+	return ctx.Err()
 }
 
 // row returns where the vector of a document lies, as of the record time read.

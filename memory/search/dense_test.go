@@ -325,3 +325,34 @@ func TestVectorsThatTakeTooLong(t *testing.T) {
 		t.Fatalf("the last vector finds %+v", got.Hits)
 	}
 }
+
+// TestGatherIsEveryDocumentThatPasses: however many look for candidates side by side,
+// they are those that pass the filters, in their order.
+func TestGatherIsEveryDocumentThatPasses(t *testing.T) {
+	v := withVectors(30_000, 4, 5, false)
+	x := v.index(t)
+	for name, tune := range map[string]func(*Query){
+		"all":         func(*Query) {},
+		"active":      func(q *Query) { q.Statuses = fact.StatusSet(0).With(fact.Active) },
+		"certain":     func(q *Query) { q.MinConfidence = 0.9 },
+		"of the past": func(q *Query) { q.Moment = Moment{Tx: v.tx / 3} },
+		"at a time":   func(q *Query) { q.From, q.Until = x.docs[9_999].from, x.docs[9_999].from+1 },
+	} {
+		q := v.query(v.vectors[0], Vector, 1)
+		tune(q)
+		s := x.newDenseSearch(q)
+		if err := s.gather(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var want []uint32
+		for ord := range s.bound {
+			if s.passes(ord) {
+				want = append(want, ord)
+			}
+		}
+		if !slices.Equal(s.columns.ords, want) || len(want) == 0 {
+			t.Errorf("%s: %d candidates, of %d", name, len(s.columns.ords), len(want))
+		}
+		s.done()
+	}
+}

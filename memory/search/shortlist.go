@@ -74,8 +74,9 @@ func (s *denseSearch) values() []float64 {
 	return c.values
 }
 
-// bestOf returns the best values, at most so many of them, in no order; of equal
-// ones the later are better, and -Inf is none. A sample tells about from where on the
+// bestOf returns the best values, at most so many of them, in the order in which they
+// lie, which is quickest to go through; of equal ones the later are better, and -Inf is
+// none. A sample tells about from where on the
 // best are, so that hardly more than those are compared with each other.
 func bestOf(values []float64, most int) []scored {
 	least := foretold(values, most)
@@ -83,7 +84,17 @@ func bestOf(values []float64, most int) []scored {
 	if len(list) < most && !math.IsInf(least, -1) {
 		list = from(math.Inf(-1), values, most) // the sample misled
 	}
-	return chooseBest(list, most)
+	if most <= 0 || len(list) <= most {
+		return list[:min(len(list), max(0, most))]
+	}
+	best := chooseBest(slices.Clone(list), most)
+	last := best[0]
+	for _, one := range best {
+		if last.better(one) {
+			last = one
+		}
+	}
+	return slices.DeleteFunc(list, func(one scored) bool { return last.better(one) })
 }
 
 // foretold is a value that somewhat more than so many others reach, as a sample has
