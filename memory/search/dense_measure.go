@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"abagraph/memory/vector"
 )
@@ -94,12 +95,18 @@ func (s *denseSearch) compare(ctx context.Context) error {
 	s.query = t.NewQuery(s.want.Vector)
 	s.guessed = !s.want.Exact && len(c.ords) > s.x.closely.exact && t.HasSigns()
 	c.cosines = slices.Grow(c.cosines, len(c.ords))[:len(c.ords)]
-	shared(len(c.ords), leastShare, func(from, to int) { s.compareSome(ctx, from, to) })
-	for _, cosine := range c.cosines {
-		if cosine != cosine {
-			s.missing++
+	var missing atomic.Int64
+	shared(len(c.ords), leastShare, func(from, to int) {
+		s.compareSome(ctx, from, to)
+		n := int64(0)
+		for _, cosine := range c.cosines[from:to] {
+			if cosine != cosine {
+				n++
+			}
 		}
-	}
+		missing.Add(n)
+	})
+	s.missing = int(missing.Load())
 	return ctx.Err()
 }
 

@@ -13,6 +13,9 @@ func (s *denseSearch) addOthers(ctx context.Context, mode Mode) error {
 	c.others = slices.Grow(c.others, len(c.ords))[:len(c.ords)]
 	clear(c.others)
 	if len(s.clauses)+len(s.near) == 0 {
+		if s.missing == 0 {
+			return nil
+		}
 		for i, cosine := range c.cosines {
 			if cosine != cosine {
 				c.others[i] = math.Inf(-1)
