@@ -32,7 +32,7 @@ func (s *denseSearch) addOthers(ctx context.Context, mode Mode) error {
 		for ; at < len(c.ords) && c.ords[at]>>windowBits == w; at++ {
 			slot := c.ords[at] - w<<windowBits
 			c.others[at] = s.scores[slot]
-			if touched := s.touched[slot/64]>>(slot%64)&1 == 1; c.cosines[at] != c.cosines[at] && (!touched || mode == Vector) {
+			if c.cosines[at] != c.cosines[at] && (mode == Vector || s.touched[slot/64]>>(slot%64)&1 == 0) {
 				c.others[at] = math.Inf(-1)
 			}
 		}

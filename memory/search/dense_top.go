@@ -37,7 +37,7 @@ const (
 	// many for all, one in lookShare where that is more, and lookPerHit how many more
 	// for each hit asked for.
 	lookClosely = 4_096
-	lookShare   = 32
+	lookShare   = 48
 	lookPerHit  = 32
 	// lookUp is how many documents are looked at between two looks at the context.
 	lookUp = 4_096
