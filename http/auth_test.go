@@ -1,10 +1,7 @@
 package http_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -167,27 +164,10 @@ func TestSessions(t *testing.T) {
 // body is the envelope of an error.
 func (r *rig) raw(request string) string {
 	r.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, request); err != nil {
-		r.t.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	answer := &reply{t: r.t, Status: res.StatusCode, Header: res.Header, Body: string(text)}
+	answer, first := r.answer(r.connect(request))
 	e, _ := answer.object()["error"].(map[string]any)
-	answer.fails(res.StatusCode, doc(e).text("code"))
-	return res.Proto + " " + res.Status
+	answer.fails(answer.Status, doc(e).text("code"))
+	return first
 }
 
 // What net/http refuses before any handler has the one envelope too.

@@ -37,6 +37,13 @@ func (r *rig) connect(text string) net.Conn {
 // answered reads one answer of a connection.
 func (r *rig) answered(conn net.Conn) *reply {
 	r.t.Helper()
+	got, _ := r.answer(conn)
+	return got
+}
+
+// answer is answered, with the answer's first line.
+func (r *rig) answer(conn net.Conn) (got *reply, first string) {
+	r.t.Helper()
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		r.t.Fatal(err)
@@ -46,7 +53,7 @@ func (r *rig) answered(conn net.Conn) *reply {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return &reply{t: r.t, Status: res.StatusCode, Header: res.Header, Body: string(text)}
+	return &reply{t: r.t, Status: res.StatusCode, Header: res.Header, Body: string(text)}, res.Proto + " " + res.Status
 }
 
 const (
