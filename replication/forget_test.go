@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"abagraph/fsm"
 	rlog "abagraph/log"
+
+	"github.com/hashicorp/raft"
 )
 
 // TestNothingOfTheLogStays: on each node in turn, whatever the state holds leaves the log
@@ -16,6 +19,7 @@ import (
 func TestNothingOfTheLogStays(t *testing.T) {
 	c := three(t, nil)
 	c.leader().mustWrite(t, write("Lamp:l", 0))
+	c.equalDigests() // so that each knows of all three
 	for round, m := range slices.Collect(maps.Values(c.members)) {
 		m.stop(t)
 		for i := range 5 {
@@ -77,5 +81,56 @@ func forget(t *testing.T, path string) {
 			t.Errorf("these snapshots are kept: %+v, %v", kept, err)
 		}
 		dir.Close()
+	}
+}
+
+// TestATailBehindASnapshotGivesWay: a member's log begins behind its snapshot and holds
+// what a former leader never committed. The next leader's entries begin at the snapshot's
+// end, of which the log has no entry to compare with.
+func TestATailBehindASnapshotGivesWay(t *testing.T) {
+	c := three(t, nil)
+	c.leader().mustWrite(t, write("Lamp:l", 0))
+	c.equalDigests()
+	m := c.follower()
+	m.stop(t)
+	forget(t, m.path)
+	leaveTail(t, m.path)
+	leader := c.leader()
+	if err := leader.Transfer(soon(t), c.follower().id); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "another leader", func() bool { return c.leader() != leader })
+	c.leader().mustWrite(t, write("Lamp:l", 1))
+	c.start(m.id, m.path, "")
+	c.equalDigests()
+	if got := c.members[m.id].mustRead(t, "Lamp:l"); got != "1" {
+		t.Errorf("the node reads %q", got)
+	}
+}
+
+// leaveTail puts two entries behind the end of a log, as a leader does whose term ends
+// before another member has them.
+func leaveTail(t *testing.T, path string) {
+	t.Helper()
+	kept, err := Look(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := rlog.Claim(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	store, err := rlog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := kept.Snapshots[0]
+	var tail []*raft.Log
+	for i := range uint64(2) {
+		tail = append(tail, &raft.Log{Index: at.Index + 1 + i, Term: at.Term, Type: raft.LogNoop})
+	}
+	if err := errors.Join(store.StoreLogs(tail), store.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

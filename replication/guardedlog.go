@@ -26,6 +26,7 @@ type guardedLog struct {
 	// installed is the index of a snapshot that was just restored, until Raft has
 	// removed what lay in front of it.
 	installed atomic.Uint64
+	newest    func() (snapMeta, bool) // snapshot
 }
 
 // errTight is told to the leader of a follower whose disk is nearly full: it sends the
@@ -38,14 +39,37 @@ func (g *guardedLog) tight() bool {
 	return g.running.Load() && g.room.tight.Load() && !g.leads()
 }
 
-// GetLog reads an entry.
+// GetLog reads an entry. Of the last one in front of the log it tells the term, which
+// the snapshot has.
 func (g *guardedLog) GetLog(index uint64, l *raft.Log) error {
 	err := g.Store.GetLog(index, l)
 	var damage *rlog.Damage
-	if errors.As(err, &damage) {
+	switch {
+	case errors.As(err, &damage):
 		g.give(err)
+	case errors.Is(err, raft.ErrLogNotFound) && g.inFront(index, l):
+		return nil
 	}
 	return err
+}
+
+// inFront fills in the entry at which the newest snapshot ends, if the log begins behind
+// it. A member asks for it when a leader's entries begin there while the member's own
+// ones, of a former leader, go further. Raft finds the end of a snapshot only where
+// nothing follows it, refuses, and is sent the same snapshot without end
+// (github.com/hashicorp/raft/issues/697). Only the term is asked for: whoever wants
+// to send the entry itself has to know the one before it first, which is gone. The first
+// entry has none before it.
+func (g *guardedLog) inFront(index uint64, l *raft.Log) bool {
+	at, ok := g.newest()
+	if !ok || index <= 1 || at.Raft.Index != index {
+		return false
+	}
+	if first, err := g.FirstIndex(); err != nil || first != 0 && first != index+1 {
+		return false
+	}
+	*l = raft.Log{Index: index, Term: at.Raft.Term, Type: raft.LogNoop}
+	return true
 }
 
 // SetUint64 writes a term.

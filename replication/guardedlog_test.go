@@ -10,7 +10,7 @@ import (
 // it was, so that the entries behind the snapshot must be there to be applied again.
 func TestASnapshotThatComesTwiceKeepsWhatFollowsIt(t *testing.T) {
 	m := newCluster(t, nil).start("n1", "", "")
-	g := &guardedLog{Store: m.store, room: &m.room}
+	g := &guardedLog{Store: m.store, room: &m.room, newest: m.snaps.newest}
 	first, last := uint64(0), uint64(0)
 	for i := range 20 {
 		m.mustWrite(t, write("Lamp:l", i))

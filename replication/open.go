@@ -198,7 +198,10 @@ func (n *Node) startRaft(transport raft.Transport, id *identity) error {
 		}
 	}
 	n.adapter.seen.Store(n.machine.Position().Index)
-	guarded := &guardedLog{Store: n.store, fail: n.fail, room: &n.room, backlog: n.backlog, await: n.awaitApplied, leads: func() bool { return n.raft.State() == raft.Leader }}
+	guarded := &guardedLog{
+		Store: n.store, fail: n.fail, room: &n.room, backlog: n.backlog, await: n.awaitApplied,
+		leads: func() bool { return n.raft.State() == raft.Leader }, newest: n.snaps.newest,
+	}
 	n.guarded = guarded
 	r, err := raft.NewRaft(config, n.adapter, guarded, guarded, n.snaps, transport)
 	if err != nil {
