@@ -125,6 +125,8 @@ func (n *Node) identify() (*identity, error) {
 	}
 	empty := !has && n.machine.Position().Index == 0
 	switch {
+	case n.options.Bootstrap && id != nil && id.stage == stageMember:
+		return nil, fmt.Errorf("the data directory %s is a member's already, and no cluster is founded on it: start the node without --bootstrap", n.options.Dir.Path())
 	case id != nil && id.node != n.options.NodeID:
 		return nil, fmt.Errorf("the data directory %s belongs to the node %s, not %s", n.options.Dir.Path(), id.node, n.options.NodeID)
 	case id == nil && !empty:

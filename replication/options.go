@@ -37,6 +37,9 @@ type Options struct {
 	// founds a cluster of its own. A node that has data is a member already
 	// and ignores it.
 	Join string
+	// Bootstrap founds a cluster, and nothing else: a directory that is a member's already
+	// is refused. Without it, and without Join, a member goes on as one.
+	Bootstrap bool
 	// Replica joins without ever asking for a vote: the node is sent everything and
 	// answers reads, and counts for no majority. A member that has data is what it
 	// was; a promotion makes it a voter.
@@ -179,6 +182,8 @@ func (o *Options) validate() error {
 		return errors.New("give a cluster secret or TLS files for the peer port, not both")
 	case o.Secret != "" && len(o.Secret) < 16:
 		return errors.New("the cluster secret has fewer than 16 characters")
+	case o.Bootstrap && o.Join != "":
+		return errors.New("a node either founds a cluster (--bootstrap) or joins one (--join)")
 	case o.Replica && o.Join == "":
 		return errors.New("a replica needs members to join: it cannot found a cluster")
 	case o.Bind == "" && (o.Join != "" || o.Advertise != ""):

@@ -207,7 +207,7 @@ func (n *node) startRaft(s settings, logger *slog.Logger, registry *prometheus.R
 	}
 	options := replication.Options{
 		NodeID: id, Dir: n.dir, Machine: n.machine, Bind: bind, Advertise: s.get("peer_advertise"), Join: s.get("join"),
-		Replica: s.get("replica") == "true", Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry,
+		Bootstrap: s.get("bootstrap") == "true", Replica: s.get("replica") == "true", Secret: s.get("cluster_secret"), Logger: logger, Registerer: registry,
 		Clock: func() fact.Instant { return fact.Instant(clock().UnixMilli()) }, SweepInterval: s.seconds("ttl_interval_secs"), CheckInterval: checkInterval,
 		SnapshotBytes: uint64(s.number("snapshot_bytes")), TrailingBytes: uint64(s.number("trailing_bytes")),
 		DiskReserve: uint64(s.number("disk_reserve_bytes")), Election: time.Duration(s.number("election_timeout_ms")) * time.Millisecond,

@@ -59,6 +59,7 @@ func TestServeRefusesInOneLineAndTouchesNothing(t *testing.T) {
 		"must look like https://":                 {"--bind", "127.0.0.1:0", "--allowed-origins", "console"},
 		"unknown flag: --bnid":                    {"--bnid", "127.0.0.1:0"},
 		"is not 1 to 64 letters":                  {"--bind", "127.0.0.1:0", "--node-id", "a b"},
+		"either founds a cluster":                 {"--bind", "127.0.0.1:0", "--bootstrap", "--join", "127.0.0.1:9"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		if !strings.Contains(strings.Join(args, " "), "--data") {
@@ -84,6 +85,22 @@ func TestServeKeepsASecondProcessOut(t *testing.T) {
 	}
 	if _, err := first.client().Stats(t.Context(), client.Read{}); err != nil {
 		t.Errorf("the first one: %v", err)
+	}
+}
+
+// CLU-03: a member is not founded anew, and nothing of it is touched.
+func TestCLU03BootstrapOfAMemberIsRefused(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	p := launch(t, "--bind", "127.0.0.1:0", "--data", data, "--bootstrap").up()
+	assert(t, p.client(), "Counter:c", "value", "one")
+	before := export(t, p)
+	p.kill()
+	if got := launch(t, "--bind", "127.0.0.1:0", "--data", data, "--bootstrap").refused(); !strings.Contains(got, "is a member's already") {
+		t.Errorf("said %q", got)
+	}
+	p = launch(t, "--bind", "127.0.0.1:0", "--data", data).up()
+	if after := export(t, p); after != before {
+		t.Errorf("afterwards\n%s\nwas\n%s", after, before)
 	}
 }
 

@@ -58,6 +58,7 @@ func serverSettings() []setting {
 		{name: "peer_bind", help: "address to speak to other nodes on"},
 		{name: "peer_advertise", help: "address that other nodes reach this one at (default: peer_bind)"},
 		{name: "join", help: "comma list of peer addresses HOST:PORT of a cluster to join"},
+		{name: "bootstrap", preset: "false", toggle: true, check: isOneOf("true", "false"), help: "found a new cluster; refused on a data directory that is a member's already"},
 		{name: "replica", preset: "false", toggle: true, check: isOneOf("true", "false"), help: "join without a vote, for reads only; it counts for no majority"},
 		{name: "election_timeout_ms", preset: "500", check: isCount(100, 30_000), help: "milliseconds without a word of the leader after which a node stands for election; the same on every node"},
 		{name: "cluster_secret", secret: true, help: "secret that the nodes of a cluster share"},
