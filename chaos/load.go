@@ -235,5 +235,6 @@ func passes(err error) bool {
 	case 0, 429, 502, 503, 504:
 		return true
 	}
-	return false
+	// What one node cannot read another can.
+	return client.CodeOf(err) == fact.StorageCorruption
 }

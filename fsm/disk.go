@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -130,6 +131,7 @@ func (f watchedFile) SyncTo(length int64) (bool, error) {
 type pebbleLogger struct {
 	to      *slog.Logger
 	stopper stopper
+	damage  *atomic.Pointer[string]
 }
 
 func (l pebbleLogger) Infof(format string, args ...any) {
@@ -153,7 +155,9 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 // fails with StorageCorruption, and a write that did stops the node; what the
 // damage does not touch can still be read.
 func (l pebbleLogger) damaged(info pebble.DataCorruptionInfo) {
+	what := firstLine(info.Details)
+	l.damage.CompareAndSwap(nil, &what)
 	if l.to != nil {
-		l.to.Error("abagraph.store.damaged", "path", info.Path, "error", fmt.Sprint(info.Details))
+		l.to.Error("abagraph.store.damaged", "path", info.Path, "error", what)
 	}
 }

@@ -1,7 +1,11 @@
 package fsm_test
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -29,6 +33,73 @@ func (f fullFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, e
 	return f.FS.Create(name, category)
 }
 
+// page is the data of an entry that writes one fact.
+func page(i uint64, text string) []byte {
+	now := fact.Instant(i)
+	r := entry.EncodeRequest(&fact.Request{
+		Tenant: "t", Branch: fact.MainBranch, Threshold: fact.DefaultThreshold,
+		Write: &fact.Write{Asserts: []fact.Assert{{
+			ID: fact.NewID(now, [10]byte{1}), Subject: fmt.Sprint("Page:", i), Predicate: "text", Object: fact.TextObject(text),
+			ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: 1, KnownAt: fact.NoInstant,
+		}}},
+	})
+	return entry.EncodeBatch(entry.Batch{ProposedAt: now, Requests: [][]byte{r}})
+}
+
+// TestDamageIsTold: a read that meets a table that is not what was written fails with
+// one line, and the machine tells of it from then on.
+func TestDamageIsTold(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *fsm.Machine {
+		m, err := fsm.Open(fsm.Options{Dir: dir, CacheBytes: 8 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	m := open()
+	for i := uint64(1); i <= 200; i++ {
+		text := fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i)}))
+		if _, err := m.Apply([]fsm.Committed{{Index: i, Term: 1, Data: page(i, strings.Repeat(text, 20))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(m.Flush(), m.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("there are no tables: %v", err)
+	}
+	for _, name := range tables {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[len(raw)/2] ^= 1
+		if err := os.WriteFile(name, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m = open()
+	defer m.Close()
+	if what := m.Damage(); what != "" {
+		t.Errorf("before any read: %q", what)
+	}
+	view, err := m.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	_, err = view.Verify(t.Context(), nil)
+	if fact.CodeOf(err) != fact.StorageCorruption || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the read says %v", err)
+	}
+	if what := m.Damage(); !strings.Contains(what, "checksum") || strings.Contains(what, "\n") {
+		t.Errorf("the machine says %q", what)
+	}
+}
+
 // TestFullDiskStopsTheMachine: a write in the background that the disk refuses
 // is told once, in one line, instead of being tried without end.
 func TestFullDiskStopsTheMachine(t *testing.T) {
@@ -46,16 +117,7 @@ func TestFullDiskStopsTheMachine(t *testing.T) {
 	full.Store(true)
 	go func() {
 		for i := uint64(1); ; i++ {
-			now := fact.Instant(i)
-			r := entry.EncodeRequest(&fact.Request{
-				Tenant: "t", Branch: fact.MainBranch, Threshold: fact.DefaultThreshold,
-				Write: &fact.Write{Asserts: []fact.Assert{{
-					ID: fact.NewID(now, [10]byte{1}), Subject: fmt.Sprint("Page:", i), Predicate: "text",
-					Object:    fact.TextObject(strings.Repeat("x", 64<<10)),
-					ValidFrom: fact.NoInstant, ValidUntil: fact.Forever, Confidence: 1, KnownAt: fact.NoInstant,
-				}}},
-			})
-			_, err := m.Apply([]fsm.Committed{{Index: i, Term: 1, Data: entry.EncodeBatch(entry.Batch{ProposedAt: now, Requests: [][]byte{r}})}})
+			_, err := m.Apply([]fsm.Committed{{Index: i, Term: 1, Data: page(i, strings.Repeat("x", 64<<10))}})
 			if err != nil {
 				return
 			}

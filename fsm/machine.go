@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -68,6 +69,8 @@ type Machine struct {
 	cleaner cleaner
 
 	policies atomic.Uint64 // changes to facts of policies
+
+	damage atomic.Pointer[string] // the first that was met
 }
 
 // ErrClosed is returned by a machine that was closed.
@@ -134,7 +137,7 @@ func (m *Machine) open() error {
 }
 
 func (m *Machine) pebbleOptions() *pebble.Options {
-	logger := pebbleLogger{m.options.Logger, m.options.Fatal}
+	logger := pebbleLogger{m.options.Logger, m.options.Fatal, &m.damage}
 	o := &pebble.Options{
 		FS:                          m.fs,
 		Cache:                       m.cache,
@@ -161,6 +164,15 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 	}
 	o.FS = watchedFS{o.FS, m.options.Fatal}
 	return o
+}
+
+// Damage tells of the first table of the store that was found not to be what was
+// written, since the machine was opened; "" = none.
+func (m *Machine) Damage() string {
+	if what := m.damage.Load(); what != nil {
+		return *what
+	}
+	return ""
 }
 
 // InMemory reports whether the store is lost with the process.
@@ -249,9 +261,15 @@ func copyAndClose(v []byte, closer io.Closer) ([]byte, error) {
 // from other trouble.
 func storageError(doing string, err error) error {
 	if pebble.IsCorruptionError(err) {
-		return fact.Errorf(fact.StorageCorruption, "%s: the store is damaged: %v", doing, err)
+		return fact.Errorf(fact.StorageCorruption, "%s: the store is damaged: %s", doing, firstLine(err))
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// firstLine leaves out what Pebble's errors carry for its own tools.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // has reports whether a key is there.

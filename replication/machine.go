@@ -32,6 +32,8 @@ type StateMachine interface {
 	RestoreDir(dir string) error
 	// View opens a view of the applied state, to describe a backup.
 	View() (*fsm.View, error)
+	// Damage tells what of the state was found not to be what was written; "" = none.
+	Damage() string
 	FS() vfs.FS
 	InMemory() bool
 }

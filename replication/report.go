@@ -70,7 +70,7 @@ func (n *Node) ownStatus() peerStatus {
 		s.Disk.Free = n.room.free.Load() // looked at more often
 	}
 	s.Short, s.Problem, s.Election = n.room.short.Load(), n.trouble(), n.options.Election.Milliseconds()
-	s.Alike = n.marks()
+	s.Alike, s.Damaged = n.marks(), n.machine.Damage() != ""
 	for _, member := range n.servers() {
 		s.Members = append(s.Members, string(member.ID))
 	}

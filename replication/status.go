@@ -73,6 +73,8 @@ type peerStatus struct {
 	Problem  string     `json:"problem,omitempty"`
 	// Short tells that its disk has less room than its reserve.
 	Short bool `json:"short,omitempty"`
+	// Damaged tells that its store has been found damaged.
+	Damaged bool `json:"damaged,omitempty"`
 	// Election is its election time-out in milliseconds; 0 = it does not tell.
 	Election int64 `json:"election_ms,omitempty"`
 	// Alike are the marks of settings that must be the same on every node.
@@ -112,7 +114,7 @@ func (n *Node) trouble() string {
 	if p := n.problem.Load(); p != nil {
 		return p.what
 	}
-	return cmp.Or(n.roomProblem(), n.certificateProblem(), n.unlikeProblem(), n.timingProblem())
+	return cmp.Or(n.damageProblem(), n.roomProblem(), n.certificateProblem(), n.unlikeProblem(), n.timingProblem())
 }
 
 // timingProblem tells of members whose election time-out is another one: whoever has
@@ -174,6 +176,7 @@ func (n *Node) watchPeers(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			n.askPeers(ctx)
+			n.leaveDamaged()
 			n.handToReady()
 		case <-ctx.Done():
 			return

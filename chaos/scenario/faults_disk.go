@@ -22,7 +22,7 @@ func (f *fault) powerCutAll() error { return f.cut(f.Nodes...) }
 func (f *fault) cut(nodes ...*chaos.Node) error {
 	for _, n := range nodes {
 		f.note += n.Name + " "
-		f.mayEnd[n] = true
+		f.mayEnd[n], f.harmed[n.Name] = true, true
 		if err := n.Disk().PowerCut(); err != nil {
 			return err
 		}
@@ -118,6 +118,7 @@ func (f *fault) damaged(under, suffix string, damage func(*fault, string) error)
 	if err := damage(f, file); err != nil {
 		return err
 	}
+	f.harmed[n.Name] = true
 	name, err := filepath.Rel(n.Data(), file)
 	if err != nil {
 		return err

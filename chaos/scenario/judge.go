@@ -48,7 +48,8 @@ func (r *run) judge() {
 	r.judgeTenants(states)
 	for _, alarm := range r.Alarms() {
 		// A read that meets damage, or a disk without power, says so.
-		if strings.Contains(alarm, string(fact.StorageCorruption)) || strings.Contains(alarm, "input/output error") {
+		node, _, _ := strings.Cut(alarm, ":")
+		if r.harmed[node] && (strings.Contains(alarm, string(fact.StorageCorruption)) || strings.Contains(alarm, "input/output error")) {
 			continue
 		}
 		r.violate("alarms", "in the output of a node: %s", alarm)

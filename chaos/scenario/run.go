@@ -64,9 +64,10 @@ type run struct {
 	purges               purges
 	past                 past
 	tails                map[string][]*chaos.Tail
-	// mayEnd are nodes whose end is part of the fault under way; damaged those whose
-	// files were damaged since they were built.
+	// mayEnd are nodes whose end is part of the fault under way; harmed those, by name,
+	// whose files were damaged, or whose disks lost their power, at any time.
 	mayEnd   map[*chaos.Node]bool
+	harmed   map[string]bool
 	tx       highest // the largest tx that any answer has told
 	recorded recordTimes
 }
@@ -95,7 +96,7 @@ func Run(ctx context.Context, config Config) (_ *Report, err error) {
 	defer cancel()
 	r := &run{
 		Config: config, record: newRecord(), ctx: ctx, keys: make(map[string]string), stop: make(chan struct{}),
-		tails: make(map[string][]*chaos.Tail), mayEnd: make(map[*chaos.Node]bool),
+		tails: make(map[string][]*chaos.Tail), mayEnd: make(map[*chaos.Node]bool), harmed: make(map[string]bool),
 	}
 	if err := r.open(); err != nil {
 		return nil, err
