@@ -44,7 +44,7 @@ func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0
 // ApplyBatch applies the entries that are ready. A failure stops the node: the
 // state would be behind the log from then on.
 func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
-	a.node.backlog.began()
+	a.node.backlog.busy.begin()
 	a.applying.Lock()
 	defer a.applying.Unlock()
 	out := make([]any, len(logs))
@@ -54,7 +54,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			bytes += len(logs[to].Data)
 			to++
 		}
-		a.node.backlog.began()
+		a.node.backlog.busy.begin()
 		a.chunk(logs[from:to], out[from:to])
 		from = to
 	}

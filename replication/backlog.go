@@ -2,9 +2,9 @@ package replication
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"abagraph/fact"
@@ -22,16 +22,13 @@ type backlog struct {
 	// before is the total in front of the first one.
 	before uint64
 	moved  *broadcast
-	// since is when the state machine was given what it is at, in nanoseconds of the
-	// node's start; 0 = it has nothing to do.
-	since atomic.Int64
-	start time.Time
+	busy   spell // of the state machine, at what it was given
 }
 
 // heldEntry is one entry, with the bytes of all up to it since the start.
 type heldEntry struct{ index, total uint64 }
 
-func newBacklog() *backlog { return &backlog{moved: newBroadcast(), start: time.Now()} }
+func newBacklog() *backlog { return &backlog{moved: newBroadcast(), busy: newSpell()} }
 
 // stored takes down entries that were written to the log; they replace what had their
 // indexes.
@@ -61,7 +58,7 @@ func (b *backlog) upTo(index uint64) int {
 // applied lets go of the entries up to an index: the state machine has done with what
 // it was given.
 func (b *backlog) applied(index uint64) {
-	b.since.Store(0)
+	b.busy.end()
 	b.mu.Lock()
 	if n := b.upTo(index); n > 0 {
 		b.before = b.held[n-1].total
@@ -83,18 +80,6 @@ func (b *backlog) bytes(commit uint64) uint64 {
 	return b.held[n-1].total - b.before
 }
 
-// began is called when the state machine is given entries.
-func (b *backlog) began() { b.since.Store(int64(time.Since(b.start)) | 1) }
-
-// busy is how long the state machine has been at what it does.
-func (b *backlog) busy() time.Duration {
-	since := b.since.Load()
-	if since == 0 {
-		return 0
-	}
-	return time.Since(b.start) - time.Duration(since)
-}
-
 // behind returns why this node, as the leader, takes no writes because its own state
 // machine does not keep up, or nil. What is committed then is applied as fast as it can
 // be, and a write that was taken would wait behind all of it, for longer than its
@@ -102,18 +87,32 @@ func (b *backlog) busy() time.Duration {
 func (n *Node) behind() error {
 	commit := n.raft.CommitIndex()
 	switch {
+	case n.logHangs():
+		return fact.Errorf(fact.RateLimited, "the log of %s hangs at a write, and another node is to lead; nothing was written, try again in a moment", n.options.NodeID)
 	case n.lag() > n.options.LagEntries, n.backlog.bytes(commit) > n.options.LagBytes:
 		return fact.Errorf(fact.RateLimited, "%d committed entries wait to be applied on %s, which leads; nothing was written, try again in a moment", n.lag(), n.options.NodeID)
-	case n.backlog.busy() > n.options.LagTime:
+	case n.backlog.busy.lasts() > n.options.LagTime:
 		return fact.Errorf(fact.RateLimited, "the state of %s, which leads, stands still; nothing was written, try again in a moment", n.options.NodeID)
 	}
 	return nil
 }
 
+// logHangs reports whether the log has been at one write for longer than it may. Raft's
+// main loop waits for it: it hands nothing over, and does not see that it leads no more.
+func (n *Node) logHangs() bool { return n.guarded.writing.lasts() > n.options.LagTime }
+
+// hangProblem tells an operator of it, or "".
+func (n *Node) hangProblem() string {
+	if !n.logHangs() {
+		return ""
+	}
+	return fmt.Sprintf("the log has been at one write for %s: the disk does not answer", n.guarded.writing.lasts().Round(time.Second))
+}
+
 // handToReady hands the leadership to a voter that has applied more than this node, if
 // this one is behind.
 func (n *Node) handToReady() {
-	if n.raft.State() != raft.Leader || n.behind() == nil {
+	if n.raft.State() != raft.Leader || n.behind() == nil || n.logHangs() {
 		return
 	}
 	own := n.machine.Position().Index

@@ -27,6 +27,7 @@ type guardedLog struct {
 	// removed what lay in front of it.
 	installed atomic.Uint64
 	newest    func() (snapMeta, bool) // snapshot
+	writing   spell                   // of the entries that are being written
 }
 
 // errTight is told to the leader of a follower whose disk is nearly full: it sends the
@@ -90,6 +91,8 @@ func (g *guardedLog) StoreLogs(logs []*raft.Log) error {
 	if g.running.Load() && !g.leads() {
 		g.await()
 	}
+	g.writing.begin()
+	defer g.writing.end()
 	g.installed.Store(0)
 	err := g.Store.StoreLogs(logs)
 	switch {

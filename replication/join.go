@@ -405,8 +405,8 @@ func (n *Node) removeHere(ctx context.Context, id string) error {
 		return err
 	}
 	if id == n.options.NodeID {
-		if err := n.settled(n.raft.LeadershipTransfer()); err != nil {
-			return fmt.Errorf("%w: %w", errNotLeader, err)
+		if err := n.transferTo(ctx, raft.Server{}); err != nil {
+			return fmt.Errorf("%w: %s", errNotLeader, err)
 		}
 		return errNotLeader // the new leader removes this node
 	}

@@ -41,6 +41,7 @@ type Node struct {
 	room       room
 	backlog    *backlog
 	untraced   atomic.Pointer[olderPeer]
+	suspecting atomic.Bool   // a handover may not end
 	backing    chan struct{} // held while a backup is under way
 
 	seenMu  sync.Mutex

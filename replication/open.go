@@ -180,11 +180,12 @@ func (n *Node) openTransport(id *identity) (raft.Transport, error) {
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 			Stream:                  raftStreams{n.port},
 			MaxPool:                 3,
-			Timeout:                 max(10*n.options.Election, time.Second),
+			Timeout:                 n.options.transportLimit(),
 			Logger:                  newRaftLogger(n.logger),
 			MsgpackUseNewTimeFormat: true,
 		}),
 		leads:   func() bool { return n.raft.State() == raft.Leader },
+		hangs:   n.logHangs,
 		stopped: n.stopped,
 		reached: make(map[raft.ServerID]time.Time),
 	}, nil
@@ -202,7 +203,7 @@ func (n *Node) startRaft(transport raft.Transport, id *identity) error {
 	n.adapter.seen.Store(n.machine.Position().Index)
 	guarded := &guardedLog{
 		Store: n.store, fail: n.fail, room: &n.room, backlog: n.backlog, await: n.awaitApplied,
-		leads: func() bool { return n.raft.State() == raft.Leader }, newest: n.snaps.newest,
+		leads: func() bool { return n.raft.State() == raft.Leader }, newest: n.snaps.newest, writing: newSpell(),
 	}
 	n.guarded = guarded
 	r, err := raft.NewRaft(config, n.adapter, guarded, guarded, n.snaps, transport)

@@ -132,7 +132,7 @@ func (n *Node) changeHere(ctx context.Context, request changeRequest) error {
 	case doDemote:
 		return n.demote(ctx, member)
 	case doTransfer:
-		return n.transfer(member)
+		return n.transferTo(ctx, member)
 	}
 	return fact.Errorf(fact.SchemaInvalid, "peers of this version cannot %q", request.Do)
 }
@@ -211,29 +211,6 @@ func (n *Node) keepsMajority(ctx context.Context, leaving raft.Server, what stri
 		return fact.Errorf(fact.Conflict, "%s %s would leave %d voters, of which %d answer: that is no majority, and nothing could be written; bring the others back first",
 			what, leaving.ID, left, answer)
 	}
-	return nil
-}
-
-// transfer hands the leadership over. A zero member means any other voter.
-func (n *Node) transfer(to raft.Server) error {
-	switch {
-	case string(to.ID) == n.options.NodeID:
-		return nil
-	case to.ID != "" && to.Suffrage != raft.Voter:
-		return fact.Errorf(fact.Conflict, "%s has no vote and cannot lead", to.ID)
-	case len(n.otherVoters()) == 0:
-		return fact.Errorf(fact.Conflict, "there is no other voter to hand the leadership to")
-	}
-	var err error
-	if to.ID == "" {
-		err = n.settled(n.raft.LeadershipTransfer())
-	} else {
-		err = n.settled(n.raft.LeadershipTransferToServer(to.ID, to.Address))
-	}
-	if err != nil {
-		return fact.Errorf(fact.Conflict, "the leadership was not handed over: %s", err)
-	}
-	n.logger.Info("abagraph.cluster.handed_over", "to", string(to.ID))
 	return nil
 }
 

@@ -159,6 +159,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// transportLimit is how long Raft waits for a peer's answer.
+func (o *Options) transportLimit() time.Duration { return max(10*o.Election, time.Second) }
+
 func setDefault[T comparable](v *T, value T) {
 	var zero T
 	if *v == zero {

@@ -253,6 +253,7 @@ func (p *proposer) propose(group []*proposal) {
 }
 
 func (n *Node) entryResults(future raft.ApplyFuture, err error, requests int) ([]*fact.Result, error) {
+	n.suspect(err)
 	done, err := outcomeOf(future, err)
 	if err != nil {
 		return nil, err
@@ -265,7 +266,9 @@ func (n *Node) entryResults(future raft.ApplyFuture, err error, requests int) ([
 
 // await waits for an entry of the node's own.
 func (n *Node) await(future raft.ApplyFuture) (applied, error) {
-	return outcomeOf(future, n.settled(future))
+	err := n.settled(future)
+	n.suspect(err)
+	return outcomeOf(future, err)
 }
 
 // outcomeOf sorts the error of an entry into the three outcomes: applied,

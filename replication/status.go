@@ -114,7 +114,7 @@ func (n *Node) trouble() string {
 	if p := n.problem.Load(); p != nil {
 		return p.what
 	}
-	return cmp.Or(n.damageProblem(), n.roomProblem(), n.certificateProblem(), n.unlikeProblem(), n.timingProblem())
+	return cmp.Or(n.damageProblem(), n.hangProblem(), n.roomProblem(), n.certificateProblem(), n.unlikeProblem(), n.timingProblem())
 }
 
 // timingProblem tells of members whose election time-out is another one: whoever has

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -8,19 +9,30 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// peerTransport is Raft's network transport without two weaknesses of it.
+// peerTransport is Raft's network transport without some weaknesses of it.
 //
 // A pipeline could get stuck: whoever reads its answers stops at the first one
 // that is no success; the goroutine that decodes them then waits for a reader for
 // ever, and the one that sends waits for the decoder. The follower gets no entry
-// any more, and Shutdown never returns.
+// any more, and Shutdown never returns (github.com/hashicorp/raft/issues/612).
 //
 // A member that comes back had to wait: the library doubles its pause with each
 // failed attempt, up to ten seconds, and many fail while a member is down. Here
 // a failed attempt returns only when a heartbeat has reached the member again.
+//
+// A leader whose log hangs at a write led on, since heartbeats need no disk, and
+// nobody could write (github.com/hashicorp/raft/issues/503): it falls silent here.
+//
+// A member took everything that it holds for committed up to the leader's commit
+// index, also what the leader had not compared with its own entries. A leader tells
+// it no index here beyond those that it sends.
+//
+// A member that cannot store entries was taken for one that lacks those before them,
+// and was sent older ones each time, in the end a snapshot.
 type peerTransport struct {
 	*raft.NetworkTransport
 	leads   func() bool // whether this node still leads
+	hangs   func() bool // whether its log does not come to an end of a write
 	stopped <-chan struct{}
 
 	mu      sync.Mutex
@@ -33,10 +45,15 @@ const (
 	maxReached = 256
 )
 
+var (
+	errHangs    = errors.New("the log of this node hangs at a write")
+	errNotTaken = errors.New("the peer could not store the entries")
+)
+
 // AppendEntries sends entries or a heartbeat to a peer.
 func (t *peerTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	start := time.Now()
-	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
+	err := t.send(id, target, args, resp)
 	heartbeat := len(args.Entries) == 0 && args.PrevLogEntry == 0 && args.LeaderCommitIndex == 0
 	switch {
 	case err == nil && heartbeat:
@@ -45,6 +62,27 @@ func (t *peerTransport) AppendEntries(id raft.ServerID, target raft.ServerAddres
 		t.awaitReached(id, start)
 	}
 	return err
+}
+
+func (t *peerTransport) send(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if t.hangs() {
+		return errHangs
+	}
+	if err := t.NetworkTransport.AppendEntries(id, target, sentOnly(args), resp); err != nil {
+		return err
+	}
+	if len(args.Entries) > 0 && !resp.Success && !resp.NoRetryBackoff && resp.Term <= args.Term {
+		return errNotTaken
+	}
+	return nil
+}
+
+// sentOnly bounds the commit index of a request by the last entry that it holds, or by
+// the one before where it holds none.
+func sentOnly(args *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
+	bounded := *args
+	bounded.LeaderCommitIndex = min(args.LeaderCommitIndex, args.PrevLogEntry+uint64(len(args.Entries)))
+	return &bounded
 }
 
 func (t *peerTransport) noteReached(id raft.ServerID) {
@@ -82,7 +120,7 @@ func (t *peerTransport) AppendEntriesPipeline(id raft.ServerID, target raft.Serv
 	if err != nil {
 		return nil, err
 	}
-	p := &pipeline{inner: inner, out: make(chan raft.AppendFuture), done: make(chan struct{})}
+	p := &pipeline{inner: inner, hangs: t.hangs, out: make(chan raft.AppendFuture), done: make(chan struct{})}
 	go p.pass()
 	return p, nil
 }
@@ -90,6 +128,7 @@ func (t *peerTransport) AppendEntriesPipeline(id raft.ServerID, target raft.Serv
 // pipeline passes answers on until one is no success, and then refuses to send.
 type pipeline struct {
 	inner  raft.AppendPipeline
+	hangs  func() bool
 	out    chan raft.AppendFuture
 	done   chan struct{}
 	once   sync.Once
@@ -101,7 +140,10 @@ func (p *pipeline) AppendEntries(args *raft.AppendEntriesRequest, resp *raft.App
 	if p.broken.Load() {
 		return nil, raft.ErrPipelineShutdown
 	}
-	return p.inner.AppendEntries(args, resp)
+	if p.hangs() {
+		return nil, errHangs
+	}
+	return p.inner.AppendEntries(sentOnly(args), resp)
 }
 
 // Consumer returns the channel of answers.
