@@ -80,7 +80,7 @@ func (m *Machine) RestoreDir(dir string) error {
 
 // inspect opens a checkpoint on its own and checks that its state can be read.
 func (m *Machine) inspect(dir string) error {
-	o := m.pebbleOptions()
+	o := m.pebbleOptions(m.newHealth())
 	o.Cache = nil
 	o.ErrorIfNotExists = true
 	db, err := pebble.Open(dir, o)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -60,7 +61,17 @@ func (w watchedFS) file(f vfs.File, err error) (vfs.File, error) {
 }
 
 func (w watchedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return w.file(w.FS.Create(name, category))
+	f, err := w.FS.Create(name, category)
+	w.lookAtLog(name, err)
+	return w.file(f, err)
+}
+
+// lookAtLog ends the node where there can be no next write-ahead log, whatever the
+// reason: Pebble panics then.
+func (w watchedFS) lookAtLog(name string, err error) {
+	if err != nil && strings.HasSuffix(name, ".log") {
+		w.stopper.stop(err.Error())
+	}
 }
 
 func (w watchedFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
@@ -68,7 +79,9 @@ func (w watchedFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, op
 }
 
 func (w watchedFS) ReuseForWrite(old, name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return w.file(w.FS.ReuseForWrite(old, name, category))
+	f, err := w.FS.ReuseForWrite(old, name, category)
+	w.lookAtLog(name, err)
+	return w.file(f, err)
 }
 
 func (w watchedFS) OpenDir(name string) (vfs.File, error) { return w.file(w.FS.OpenDir(name)) }
@@ -127,37 +140,76 @@ func (f watchedFile) SyncTo(length int64) (bool, error) {
 	return full, err
 }
 
-// pebbleLogger passes Pebble's messages on.
-type pebbleLogger struct {
+// health is what an open store told of itself.
+type health struct {
 	to      *slog.Logger
 	stopper stopper
-	damage  *atomic.Pointer[string]
+	damage  atomic.Pointer[string] // the first that was met
+	told    sync.Map               // by path: damage that was logged
+	failed  atomic.Int64           // work in the background, since some has succeeded
 }
 
-func (l pebbleLogger) Infof(format string, args ...any) {
-	if l.to != nil {
-		l.to.Debug("abagraph.pebble", "message", fmt.Sprintf(format, args...))
+// maxFailures is how often work in the background may fail in a row. Pebble tries it
+// again at once, some thousand times a second.
+const maxFailures = 20_000
+
+// Infof, Errorf and Fatalf are Pebble's logger.
+func (h *health) Infof(format string, args ...any) {
+	if h.to != nil {
+		h.to.Debug("abagraph.pebble", "message", fmt.Sprintf(format, args...))
 	}
 }
 
-func (l pebbleLogger) Errorf(format string, args ...any) {
-	if l.to != nil {
-		l.to.Error("abagraph.pebble", "message", fmt.Sprintf(format, args...))
+func (h *health) Errorf(format string, args ...any) {
+	if h.to != nil {
+		h.to.Error("abagraph.pebble", "message", fmt.Sprintf(format, args...))
 	}
 }
 
 // Fatalf is called by Pebble when it cannot go on; there is no way to return.
-func (l pebbleLogger) Fatalf(format string, args ...any) {
-	l.stopper.stop(fmt.Sprintf(format, args...))
+func (h *health) Fatalf(format string, args ...any) {
+	h.stopper.stop(fmt.Sprintf(format, args...))
 }
 
-// damaged tells of a table that is not what was written. The read that met it
+// damaged tells of a table that is not what was written, once. The read that met it
 // fails with StorageCorruption, and a write that did stops the node; what the
 // damage does not touch can still be read.
-func (l pebbleLogger) damaged(info pebble.DataCorruptionInfo) {
+func (h *health) damaged(info pebble.DataCorruptionInfo) {
 	what := firstLine(info.Details)
-	l.damage.CompareAndSwap(nil, &what)
-	if l.to != nil {
-		l.to.Error("abagraph.store.damaged", "path", info.Path, "error", what)
+	h.damage.CompareAndSwap(nil, &what)
+	if _, told := h.told.LoadOrStore(info.Path, true); h.to != nil && !told {
+		h.to.Error("abagraph.store.damaged", "path", info.Path, "error", what)
+	}
+}
+
+// troubled is told of every flush and compaction that failed. Damage is told of
+// already. Whatever else it is, a missing directory or a process out of files, Pebble
+// tries again without a pause and without an end (github.com/cockroachdb/pebble/issues/6139):
+// it is logged once, and ends the node if it stays.
+func (h *health) troubled(err error) {
+	if pebble.IsCorruptionError(err) {
+		return
+	}
+	switch h.failed.Add(1) {
+	case 1:
+		h.Errorf("%s", firstLine(err))
+	case maxFailures:
+		h.stopper.stop(firstLine(err))
+	}
+}
+
+func (h *health) succeeded(err error) {
+	if err == nil {
+		h.failed.Store(0)
+	}
+}
+
+// listener has Pebble tell of all that.
+func (h *health) listener() *pebble.EventListener {
+	return &pebble.EventListener{
+		DataCorruption:  h.damaged,
+		BackgroundError: h.troubled,
+		FlushEnd:        func(info pebble.FlushInfo) { h.succeeded(info.Err) },
+		CompactionEnd:   func(info pebble.CompactionInfo) { h.succeeded(info.Err) },
 	}
 }

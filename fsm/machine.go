@@ -70,7 +70,7 @@ type Machine struct {
 
 	policies atomic.Uint64 // changes to facts of policies
 
-	damage atomic.Pointer[string] // the first that was met
+	health atomic.Pointer[health] // of the store that is open
 }
 
 // ErrClosed is returned by a machine that was closed.
@@ -112,7 +112,8 @@ func (m *Machine) open() error {
 	if err != nil {
 		return err
 	}
-	db, err := pebble.Open(m.dir, m.pebbleOptions())
+	h := m.newHealth()
+	db, err := pebble.Open(m.dir, m.pebbleOptions(h))
 	if err != nil {
 		return storageError("open the index store in "+m.dir, err)
 	}
@@ -130,14 +131,18 @@ func (m *Machine) open() error {
 		}
 	}
 	m.db, m.state, m.kept = db, st, kept{}
+	m.health.Store(h)
 	if clean < st.Purge && !m.options.ReadOnly {
 		m.cleaner.start(db, st.Purge)
 	}
 	return nil
 }
 
-func (m *Machine) pebbleOptions() *pebble.Options {
-	logger := pebbleLogger{m.options.Logger, m.options.Fatal, &m.damage}
+func (m *Machine) newHealth() *health {
+	return &health{to: m.options.Logger, stopper: m.options.Fatal}
+}
+
+func (m *Machine) pebbleOptions(h *health) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          m.fs,
 		Cache:                       m.cache,
@@ -148,8 +153,8 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1000,
-		Logger:                      logger,
-		EventListener:               &pebble.EventListener{DataCorruption: logger.damaged},
+		Logger:                      h,
+		EventListener:               h.listener(),
 	}
 	if o.MemTableSize == 0 {
 		o.MemTableSize = defaultMemTableBytes
@@ -167,9 +172,9 @@ func (m *Machine) pebbleOptions() *pebble.Options {
 }
 
 // Damage tells of the first table of the store that was found not to be what was
-// written, since the machine was opened; "" = none.
+// written, since it was opened or restored; "" = none.
 func (m *Machine) Damage() string {
-	if what := m.damage.Load(); what != nil {
+	if what := m.health.Load().damage.Load(); what != nil {
 		return *what
 	}
 	return ""
