@@ -107,6 +107,7 @@ func (n *Node) openStores() error {
 	if err != nil {
 		return err
 	}
+	snaps.tight = n.room.tight.Load
 	n.snaps = snaps
 	n.adapter = &adapter{node: n, machine: n.machine, snaps: snaps}
 	return nil
@@ -186,6 +187,7 @@ func (n *Node) openTransport(id *identity) (raft.Transport, error) {
 		}),
 		leads:   func() bool { return n.raft.State() == raft.Leader },
 		hangs:   n.logHangs,
+		short:   n.toldShort,
 		stopped: n.stopped,
 		reached: make(map[raft.ServerID]time.Time),
 	}, nil

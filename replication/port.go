@@ -284,7 +284,11 @@ func (s raftStreams) Accept() (net.Conn, error) {
 func (s raftStreams) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return s.dial(ctx, string(address), streamRaft)
+	conn, err := s.dial(ctx, string(address), streamRaft)
+	if err != nil {
+		return nil, err
+	}
+	return &patientConn{Conn: conn}, nil
 }
 
 // Close does nothing: the node closes the port when Raft has stopped.

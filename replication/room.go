@@ -131,6 +131,13 @@ func (n *Node) shortOf(id string) bool {
 	return n.seen[id].Short
 }
 
+// toldShort is shortOf another member, for who does not hold seenMu.
+func (n *Node) toldShort(id raft.ServerID) bool {
+	n.seenMu.Lock()
+	defer n.seenMu.Unlock()
+	return n.shortOf(string(id))
+}
+
 // handToRoom hands the leadership to a voter that has room.
 func (n *Node) handToRoom() {
 	for _, s := range n.otherVoters() {

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -125,4 +126,55 @@ func TestFullDisksOfAMajority(t *testing.T) {
 		_, err := leader.Propose(soon(t), write("Lamp:l", 3))
 		return err == nil
 	})
+}
+
+// TestNoSnapshotWithoutRoom: a member that only a snapshot can help has no room for it.
+// It is sent none, and takes none that is on its way, until there is.
+func TestNoSnapshotWithoutRoom(t *testing.T) {
+	d := &disks{free: map[string]uint64{}}
+	c := three(t, func(o *Options) {
+		d.tune(o)
+		o.TrailingBytes = 1
+	})
+	m := c.follower()
+	m.stop(t)
+	leader := c.leader()
+	for i := range 3 * minTrailing {
+		leader.mustWrite(t, write("Lamp:l", i))
+	}
+	for _, other := range c.members {
+		if other.Node != nil {
+			if err := other.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.set(m.id, 400)
+	m = c.start(m.id, m.path, "")
+	eventually(t, "the others know that it has no room", func() bool { return c.leader().toldShort(raft.ServerID(m.id)) })
+	if _, err := m.snaps.sinkOf(t).Write([]byte("a piece")); !errors.Is(err, errTight) {
+		t.Errorf("a piece of a snapshot: %v", err)
+	}
+	last := c.leader().mustWrite(t, write("Lamp:l", 100))
+	if m.Position().Tx >= last.Tx || m.snapshotIndex() != 0 {
+		t.Error("it took a snapshot without room")
+	}
+	d.set(m.id, 1<<40)
+	eventually(t, "it has caught up", func() bool { return m.Position().Tx >= last.Tx })
+	c.equalDigests()
+}
+
+// sinkOf begins another node's snapshot.
+func (s *snapshots) sinkOf(t *testing.T) raft.SnapshotSink {
+	t.Helper()
+	sink, err := s.Create(raft.SnapshotVersionMax, 1, 1, only("n9"), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sink.Cancel(); err != nil {
+			t.Error(err)
+		}
+	})
+	return sink
 }

@@ -36,8 +36,12 @@ func (k *snapSink) adopt(checkpoint string, applied uint64) error {
 	return nil
 }
 
-// Write takes a piece of another node's snapshot.
+// Write takes a piece of another node's snapshot, while there is room: what is kept free
+// is for whatever cannot wait.
 func (k *snapSink) Write(b []byte) (int, error) {
+	if k.store.tight != nil && k.store.tight() {
+		return 0, errTight
+	}
 	if k.stream == nil {
 		k.begin()
 	}

@@ -34,6 +34,7 @@ type snapshots struct {
 	fs     vfs.FS
 	root   string
 	logger *slog.Logger
+	tight  func() bool // whether the disk has no room for another node's; nil = it has
 
 	mu   sync.Mutex
 	held []*snapshot // newest first

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,16 +29,25 @@ import (
 // it no index here beyond those that it sends.
 //
 // A member that cannot store entries was taken for one that lacks those before them,
-// and was sent older ones each time, in the end a snapshot.
+// and was sent older ones each time, in the end a snapshot. Nor is a snapshot sent to
+// one that has no room, whose disk it would fill.
+//
+// A request held 64 entries, of whatever size, and had to be through within one time
+// limit, or was sent again from its beginning: over a slow network for ever. A request
+// is bounded in bytes, and its limit is for each piece of it (see patientConn).
 type peerTransport struct {
 	*raft.NetworkTransport
-	leads   func() bool // whether this node still leads
-	hangs   func() bool // whether its log does not come to an end of a write
+	leads   func() bool              // whether this node still leads
+	hangs   func() bool              // whether its log does not come to an end of a write
+	short   func(raft.ServerID) bool // whether a member has told that it has no room
 	stopped <-chan struct{}
 
 	mu      sync.Mutex
 	reached map[raft.ServerID]time.Time
 }
+
+// maxSentBytes bounds the entries of one request; a single larger one is sent alone.
+const maxSentBytes = 8 << 20
 
 const (
 	reachEvery = 20 * time.Millisecond
@@ -48,6 +58,7 @@ const (
 var (
 	errHangs    = errors.New("the log of this node hangs at a write")
 	errNotTaken = errors.New("the peer could not store the entries")
+	errNoRoom   = errors.New("the peer has no room for a snapshot")
 )
 
 // AppendEntries sends entries or a heartbeat to a peer.
@@ -68,6 +79,7 @@ func (t *peerTransport) send(id raft.ServerID, target raft.ServerAddress, args *
 	if t.hangs() {
 		return errHangs
 	}
+	cut(args)
 	if err := t.NetworkTransport.AppendEntries(id, target, sentOnly(args), resp); err != nil {
 		return err
 	}
@@ -75,6 +87,18 @@ func (t *peerTransport) send(id raft.ServerID, target raft.ServerAddress, args *
 		return errNotTaken
 	}
 	return nil
+}
+
+// cut shortens a request to as many entries as may be sent at once. Raft goes on after
+// the last one that is left in it.
+func cut(args *raft.AppendEntriesRequest) {
+	bytes := 0
+	for i, l := range args.Entries {
+		if bytes += len(l.Data); bytes > maxSentBytes && i > 0 {
+			args.Entries = args.Entries[:i]
+			return
+		}
+	}
 }
 
 // sentOnly bounds the commit index of a request by the last entry that it holds, or by
@@ -97,21 +121,33 @@ func (t *peerTransport) noteReached(id raft.ServerID) {
 // awaitReached waits until the peer has answered a heartbeat since a time, or
 // there is no use in waiting any more.
 func (t *peerTransport) awaitReached(id raft.ServerID, since time.Time) {
+	t.await(since, func() bool {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.reached[id].After(since)
+	})
+}
+
+// await waits while this node leads, for a minute since a time at most.
+func (t *peerTransport) await(since time.Time, over func() bool) {
 	ticker := time.NewTicker(reachEvery)
 	defer ticker.Stop()
-	for t.leads() && time.Since(since) < reachLimit {
-		t.mu.Lock()
-		answered := t.reached[id].After(since)
-		t.mu.Unlock()
-		if answered {
-			return
-		}
+	for t.leads() && time.Since(since) < reachLimit && !over() {
 		select {
 		case <-ticker.C:
 		case <-t.stopped:
 			return
 		}
 	}
+}
+
+// InstallSnapshot sends a snapshot to a peer, once it has room.
+func (t *peerTransport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+	t.await(time.Now(), func() bool { return !t.short(id) })
+	if t.short(id) {
+		return errNoRoom
+	}
+	return t.NetworkTransport.InstallSnapshot(id, target, args, resp, data)
 }
 
 // AppendEntriesPipeline opens a pipeline to a peer.
@@ -143,6 +179,7 @@ func (p *pipeline) AppendEntries(args *raft.AppendEntriesRequest, resp *raft.App
 	if p.hangs() {
 		return nil, errHangs
 	}
+	cut(args)
 	return p.inner.AppendEntries(sentOnly(args), resp)
 }
 

@@ -172,5 +172,5 @@ func transportOf(t *testing.T, m *member) *peerTransport {
 		p.close()
 		inner.Close()
 	})
-	return &peerTransport{NetworkTransport: inner, leads: never, hangs: never, stopped: m.stopped, reached: map[raft.ServerID]time.Time{}}
+	return &peerTransport{NetworkTransport: inner, leads: never, hangs: never, short: func(raft.ServerID) bool { return false }, stopped: m.stopped, reached: map[raft.ServerID]time.Time{}}
 }
