@@ -104,7 +104,13 @@ func withChecks(t *testing.T, seed uint64, history []model.Step) []fsm.Committed
 
 // replay has a machine apply the entries under the weather.
 func (w weather) replay(t *testing.T, seed uint64, history []fsm.Committed) *node {
-	options := fsm.Options{CacheBytes: 8 << 20, Tune: w.tune}
+	options := fsm.Options{CacheBytes: 8 << 20, Tune: func(o *pebble.Options) {
+		// A key that is deleted as one that was written once was written once.
+		o.EventListener.PossibleAPIMisuse = func(info pebble.PossibleAPIMisuseInfo) { t.Error(info) }
+		if w.tune != nil {
+			w.tune(o)
+		}
+	}}
 	if w.disk {
 		options.Dir = filepath.Join(t.TempDir(), "store")
 	}
