@@ -13,6 +13,7 @@ import (
 // triggers, alerts and reports, ends with the tenant, and that of others goes on.
 func TestADeletedTenantsWorkEnds(t *testing.T) {
 	r, triggers := triggered(t)
+	r.afterTheHour()
 	var of [2]atomic.Int64
 	for i, tenant := range []string{"gone", "stays"} {
 		r.post("/api/tenants", `{"id":"`+tenant+`"}`).status(http.StatusCreated)

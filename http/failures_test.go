@@ -63,7 +63,7 @@ func startFaulty(t *testing.T, tune ...func(*memory.Options)) (*rig, *faulty) {
 	t.Helper()
 	f := &faulty{Node: onenode.Start(t), hangs: make(chan struct{}, 1)}
 	r := start(t, "", func(c *httpd.Config) {
-		o := memory.Options{Engine: f, View: f.View, Timeout: 200 * time.Millisecond}
+		o := memory.Options{Engine: f, View: f.View, Timeout: time.Minute}
 		for _, f := range tune {
 			f(&o)
 		}
@@ -114,9 +114,12 @@ func TestEngineFailures(t *testing.T) {
 	}
 }
 
+// soonOver gives requests little time, where a test wants it to run out.
+func soonOver(o *memory.Options) { o.Timeout = 200 * time.Millisecond }
+
 // C-32: a write whose outcome is unknown says so.
 func TestTimeouts(t *testing.T) {
-	r, f := startFaulty(t)
+	r, f := startFaulty(t, soonOver)
 	f.hang.Store(true)
 	e := r.post("/api/facts", `{"subject":"A:1","predicate":"p"}`).fails(http.StatusGatewayTimeout, "Timeout")
 	if !strings.Contains(e.text("message"), "unknown") {
@@ -146,7 +149,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 }
 
 func TestShutdownFinishesWhatRuns(t *testing.T) {
-	r, f := startFaulty(t)
+	r, f := startFaulty(t, soonOver)
 	f.hang.Store(true)
 	answer := make(chan *reply)
 	go func() { answer <- r.post("/api/facts", `{"subject":"A:1","predicate":"p"}`) }()

@@ -119,6 +119,7 @@ func TestReportsTellWhatHappened(t *testing.T) {
 // failed is told.
 func TestReportsComeOnce(t *testing.T) {
 	r := start(t, "secret-admin-key")
+	r.afterTheHour()
 	acme := r.tenantOf("acme", "admin")
 	acme.post("/api/reports", `{"name":"hourly","schedule":"@hourly","window_secs":3600,"sections":["changes"]}`).status(http.StatusCreated)
 	acme.post("/api/reports", `{"name":"off","schedule":"@hourly","paused":true}`).status(http.StatusCreated)
