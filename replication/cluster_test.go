@@ -194,9 +194,7 @@ func TestSnapshotBringsALaggingAndANewNode(t *testing.T) {
 	for i := range 60 {
 		c.leader().mustWrite(t, write(fmt.Sprintf("Lamp:%d", i%7), i))
 	}
-	if err := c.leader().Snapshot(); err != nil {
-		t.Fatal(err)
-	}
+	c.snapshot()
 	c.leader().mustWrite(t, write("Lamp:last", 1))
 	c.start(lagging.id, lagging.path, "")
 	c.start("n4", c.disk("n4"), c.leader().address)

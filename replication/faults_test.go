@@ -53,9 +53,7 @@ func TestCLU04FailedInstallLeavesTheOldState(t *testing.T) {
 	for i := range 60 {
 		c.leader().mustWrite(t, write(fmt.Sprintf("Lamp:%d", i%7), i))
 	}
-	if err := c.leader().Snapshot(); err != nil {
-		t.Fatal(err)
-	}
+	c.snapshot()
 	faulty := &faultyMachine{}
 	faulty.restore.Store(3)
 	c.wrap = func(m StateMachine) StateMachine { faulty.StateMachine = m; return faulty }

@@ -302,6 +302,21 @@ func (c *cluster) waitVoters(n int) {
 	})
 }
 
+// snapshot has every node that runs trim its log to a snapshot of all that was written,
+// whichever of them leads later.
+func (c *cluster) snapshot() {
+	c.t.Helper()
+	c.equalDigests()
+	for _, m := range c.members {
+		if m.Node == nil {
+			continue
+		}
+		if err := m.Snapshot(); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 // eventually polls for a condition that other goroutines bring about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
