@@ -20,8 +20,9 @@ type Embeddings struct {
 	Job *EmbedJob `json:"job"`
 }
 
-// EmbedJob is the state of one node's job. Embedded and Unusable count statements
-// since the node's start; LastErrorAt is in milliseconds since 1970.
+// EmbedJob is the state of one node's job. Embedded and Unusable count statements of
+// all tenants since the node's start, and are 0 for a tenant's key; LastErrorAt is in
+// milliseconds since 1970.
 type EmbedJob struct {
 	Running     bool    `json:"running"`
 	Leads       bool    `json:"leads"`

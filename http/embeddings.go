@@ -54,17 +54,22 @@ func (s *Server) tellEmbeddings(c *call, read memory.Read) error {
 	b = strconv.AppendUint(append(b, `,"facts":`...), e.Count.Facts, 10)
 	b = strconv.AppendUint(append(b, `,"embedded":`...), e.Count.Facts-e.Count.Missing, 10)
 	b = strconv.AppendUint(append(b, `,"missing":`...), e.Count.Missing, 10)
-	b = appendEmbedJob(append(b, `,"job":`...), e)
+	b = appendEmbedJob(append(b, `,"job":`...), e, c.caller.Operator)
 	return c.finish(http.StatusOK, append(b, '}'))
 }
 
-// appendEmbedJob appends how far the job of this node is.
-func appendEmbedJob(b []byte, e *memory.Embeddings) []byte {
+// appendEmbedJob appends how far the job of this node is. It works for all tenants,
+// so that its counts are for an operator only.
+func appendEmbedJob(b []byte, e *memory.Embeddings, operator bool) []byte {
 	b = strconv.AppendBool(append(b, `{"running":`...), e.Job.Running)
 	b = strconv.AppendBool(append(b, `,"leads":`...), e.Leads)
 	b = strconv.AppendUint(append(b, `,"through_tx":`...), e.Job.Through, 10)
-	b = strconv.AppendUint(append(b, `,"embedded":`...), e.Job.Embedded, 10)
-	b = strconv.AppendUint(append(b, `,"unusable":`...), e.Job.Unusable, 10)
+	if operator {
+		b = strconv.AppendUint(append(b, `,"embedded":`...), e.Job.Embedded, 10)
+		b = strconv.AppendUint(append(b, `,"unusable":`...), e.Job.Unusable, 10)
+	} else {
+		b = append(b, `,"embedded":null,"unusable":null`...)
+	}
 	if e.Job.LastError == "" {
 		return append(b, `,"last_error":null,"last_error_at":null}`...)
 	}

@@ -63,8 +63,11 @@ func TestEmbeddingsOfATenant(t *testing.T) {
 	if n := r.get("/api/embeddings?tenant=a").object()["facts"]; fmt.Sprint(n) != "1" {
 		t.Errorf("the administrator sees %v facts of the tenant", n)
 	}
-	if job := got["job"].(map[string]any); job["leads"] != true || job["last_error"] != nil {
-		t.Errorf("the job is %v", job)
+	if job := got["job"].(map[string]any); job["leads"] != true || job["last_error"] != nil || job["embedded"] != nil || job["unusable"] != nil {
+		t.Errorf("a tenant is told of the job that it is %v", job)
+	}
+	if job := r.get("/api/embeddings?tenant=a").object()["job"].(map[string]any); fmt.Sprint(job["embedded"]) != "0" || fmt.Sprint(job["unusable"]) != "0" {
+		t.Errorf("the administrator is told of the job that it is %v", job)
 	}
 	a.post("/api/embeddings", "").status(http.StatusForbidden)
 	if job := r.post("/api/embeddings", "").status(http.StatusOK).object()["job"].(map[string]any); job["running"] != true {
