@@ -81,10 +81,10 @@ func (s *Server) listAlerts(c *call) error {
 		return err
 	}
 	list, meta, err := s.config.Memory.Alerts(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b, n := append(c.begin(), `{"alerts":[`...), 0
 	for i := range list {
 		if byKind && list[i].Kind != kind || byState && list[i].State != state {
@@ -103,10 +103,10 @@ func (s *Server) getAlert(c *call) error {
 		return err
 	}
 	a, meta, err := s.config.Memory.Alert(c.r.Context(), c.caller, read, c.param("name"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	return c.finish(http.StatusOK, appendAlert(c.begin(), a))
 }
 

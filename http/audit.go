@@ -21,10 +21,10 @@ func (s *Server) audit(c *call) error {
 		return err
 	}
 	page, meta, err := s.config.Memory.Audit(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), `{"records":[`...)
 	for i := range page.Records {
 		b = appendAudit(comma(b, i), &page.Records[i], c.caller)

@@ -23,10 +23,10 @@ func (s *Server) blob(c *call) error {
 	}
 	q.Part = uint32(part)
 	p, meta, err := s.config.Memory.Blob(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := jsonx.AppendString(append(c.begin(), `{"hash":`...), p.Hash)
 	b = strconv.AppendInt(append(b, `,"size":`...), p.Size, 10)
 	b = strconv.AppendUint(append(b, `,"part":`...), part, 10)

@@ -86,10 +86,10 @@ func (s *Server) listBranches(c *call) error {
 		return err
 	}
 	list, more, meta, err := s.config.Memory.Branches(c.r.Context(), c.caller, l, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), '[')
 	for i := range list {
 		b = append(appendBranch(append(comma(b, i), '{'), &list[i]), '}')
@@ -107,10 +107,10 @@ func (s *Server) getBranch(c *call) error {
 		return err
 	}
 	rec, meta, err := s.config.Memory.Branch(c.r.Context(), c.caller, read, c.param("name"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	return c.finish(http.StatusOK, append(appendBranch(append(c.begin(), '{'), rec), '}'))
 }
 
@@ -122,10 +122,10 @@ func (s *Server) diffBranch(c *call) error {
 		return err
 	}
 	d, meta, err := s.config.Memory.BranchDiff(c.r.Context(), c.caller, read, c.param("name"), limit, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := jsonx.AppendString(append(c.begin(), `{"branch":`...), d.Branch.Name)
 	b = jsonx.AppendString(append(b, `,"parent":`...), d.Branch.Parent)
 	b = jsonx.AppendInstant(append(b, `,"base_ts":`...), d.Branch.BaseTs)

@@ -111,9 +111,13 @@ func (c *call) write(status int, b []byte) {
 	_, _ = c.w.Write(b)
 }
 
-// meta sets the headers that tell from where an answer was read. Their values
+// meta sets the headers that tell from where an answer was read, an error too: what is
+// not there is not there at that point. Their values
 // share one array and one text: this is done for each request.
 func (c *call) meta(m *memory.Meta) {
+	if m.Epoch == "" && m.Tx == 0 && m.Now == 0 {
+		return // it failed before anything was read
+	}
 	h := c.w.Header()
 	var space [40]byte
 	b := strconv.AppendUint(space[:0], m.Tx, 10)

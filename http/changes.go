@@ -27,10 +27,10 @@ func (s *Server) changes(c *call) error {
 		return err
 	}
 	d, meta, err := s.config.Memory.Changes(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warn(&meta)
 	b := append(c.begin(), `{"from":`...)
 	b = jsonx.AppendInstant(b, d.From)

@@ -56,10 +56,10 @@ func (c *call) bodyTenant(tenant string) error {
 func (s *Server) sendContext(c *call, q *memory.ContextQuery) error {
 	q.Notes = c.input.Warnings()
 	p, meta, err := s.config.Memory.Context(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	return c.finish(http.StatusOK, p.AppendJSON(c.begin(), c.trace != nil))
 }
 

@@ -38,11 +38,11 @@ func (s *Server) embed(c *call) error {
 
 func (s *Server) tellEmbeddings(c *call, read memory.Read) error {
 	e, meta, err := s.config.Memory.Embeddings(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
 	c.trace.Name("embeddings", "count facts and vectors side by side")
-	c.meta(&meta)
 	b := jsonx.AppendString(append(c.begin(), `{"provider":`...), e.Provider)
 	b = strconv.AppendBool(append(b, `,"enabled":`...), e.Enabled)
 	b = append(b, `,"model":`...)

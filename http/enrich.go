@@ -28,10 +28,10 @@ func (s *Server) enrich(c *call) error {
 		return err
 	}
 	done, meta, err := s.config.Memory.Enrich(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	if done.Cut {
 		c.input.Warn("not all conflicts are shown, for one answer holds so many only: send fewer facts")
 	}

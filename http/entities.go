@@ -31,10 +31,10 @@ func (s *Server) listEntities(c *call) error {
 		return err
 	}
 	list, more, meta, err := s.config.Memory.Entities(c.r.Context(), c.caller, l, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warnHeader()
 	b := append(c.begin(), '[')
 	for i := range list {
@@ -74,10 +74,10 @@ func (s *Server) getEntity(c *call) error {
 		return err
 	}
 	page, meta, err := s.config.Memory.Entity(c.r.Context(), c.caller, read, c.rest("/api/entities/"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	if page.Cut {
 		c.input.Warn("facts holds the newest " + strconv.Itoa(len(page.Facts)) + " only: list the others with /api/facts?subject=")
 	}
@@ -94,10 +94,10 @@ func (s *Server) listPredicates(c *call) error {
 		return err
 	}
 	list, more, meta, err := s.config.Memory.Predicates(c.r.Context(), c.caller, l, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warnHeader()
 	if len(list) > 0 {
 		c.next(more, list[len(list)-1])

@@ -16,10 +16,10 @@ func (s *Server) explainFact(c *call) error {
 		return err
 	}
 	e, meta, err := s.config.Memory.ExplainFact(c.r.Context(), c.caller, read, c.param("id"), limit, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warnCut("pieces", e.PiecesCut, len(e.Pieces))
 	c.warnCut("versions", e.VersionsCut, len(e.Versions))
 	c.warnCut("history", e.TimelineCut, len(e.Timeline))

@@ -21,10 +21,10 @@ func (s *Server) factcheck(c *call) error {
 		return err
 	}
 	f, meta, err := s.config.Memory.Factcheck(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warn(&meta)
 	b := append(c.begin(), `{"contradictions":[`...)
 	for i := range f.Contradictions {

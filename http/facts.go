@@ -17,10 +17,10 @@ func (s *Server) listFacts(c *call) error {
 		return err
 	}
 	page, meta, err := s.config.Memory.Facts(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	if page.Scan.Heavy {
 		c.input.Warn("the list ends early, because an answer holds at most " + strconv.Itoa(fact.MaxAnswerBytes>>20) + " MiB of facts: page with tx_gt")
 	}
@@ -60,10 +60,10 @@ func (s *Server) getFact(c *call) error {
 		return err
 	}
 	st, meta, err := s.config.Memory.Fact(c.r.Context(), c.caller, read, c.param("id"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warnCut("pieces", st.Cut, len(st.Pieces))
 	b := append(jsonx.AppendFactFields(c.begin(), &st.Fact), `,"pieces":`...)
 	b = jsonx.AppendFacts(b, st.Pieces)
@@ -78,10 +78,10 @@ func (s *Server) factHistory(c *call) error {
 		return err
 	}
 	h, meta, err := s.config.Memory.History(c.r.Context(), c.caller, read, c.param("id"), limit, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warnCut("pieces", h.PiecesCut, len(h.Pieces))
 	c.warnCut("versions", h.VersionsCut, len(h.Versions))
 	c.warnCut("timeline", h.TimelineCut, len(h.Timeline))

@@ -16,12 +16,12 @@ func (s *Server) graph(c *call) error {
 		return err
 	}
 	g, meta, err := s.config.Memory.Graph(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
 	s.config.Logger.Info("abagraph.graph.view", "nodes_total", g.TotalNodes, "nodes_returned", len(g.Nodes),
 		"edges_returned", len(g.Edges), "limit", q.Limit, "q", masked(q.Q))
-	c.meta(&meta)
 	c.warn(&meta)
 	b := append(c.begin(), `{"nodes":[`...)
 	for i := range g.Nodes {

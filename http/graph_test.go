@@ -171,7 +171,7 @@ func TestGraphUnknownNamesAreWarnings(t *testing.T) {
 		"/api/path?from=Person:a&to=Person:x":               `{"from":"Person:a","to":"Person:x","length":null,"paths":[],"limited":false,"warnings":["no fact mentions Person:x at the time that is read"]}`,
 		"/api/path?from=Person:x&to=Person:x":               `{"from":"Person:x","to":"Person:x","length":0,"paths":[[]],"limited":false,"warnings":["no fact mentions Person:x at the time that is read"]}`,
 		"/api/path?from=Person:b&to=Person:a&direction=out": `{"from":"Person:b","to":"Person:a","length":null,"paths":[],"limited":false}`,
-		"/api/graph?tx=0":                                   `{"nodes":[],"edges":[],"total_nodes":0,"total_edges":0,"limited":false}`,
+		"/api/graph?tx=0":                                   `{"nodes":[],"edges":[],"total_nodes":0,"total_edges":0,"limited":false,"warnings":["the namespace default does not exist, or holds no facts yet"]}`,
 		"/api/graph?q=nothing":                              `{"nodes":[],"edges":[],"total_nodes":0,"total_edges":0,"limited":false}`,
 	} {
 		if got := r.get(path).status(http.StatusOK); got.Body != want {

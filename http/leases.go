@@ -83,10 +83,10 @@ func (s *Server) getLease(c *call) error {
 		return err
 	}
 	l, meta, err := s.config.Memory.Leased(c.r.Context(), c.caller, read, c.param("resource"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	return c.finish(http.StatusOK, append(appendLease(append(c.begin(), '{'), l), '}'))
 }
 
@@ -105,10 +105,10 @@ func (s *Server) listLeases(c *call) error {
 		return err
 	}
 	list, more, meta, err := s.config.Memory.Leases(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), `{"leases":[`...)
 	for i := range list {
 		b = append(appendLease(append(comma(b, i), '{'), &list[i]), '}')

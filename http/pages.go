@@ -20,10 +20,10 @@ func (s *Server) getPage(c *call) error {
 		return err
 	}
 	p, meta, err := s.config.Memory.Page(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warn(&meta)
 	b := appendPage(c.begin(), p)
 	return c.finish(http.StatusOK, append(c.warnField(b), '}'))

@@ -20,10 +20,10 @@ func (s *Server) paths(c *call) error {
 		return err
 	}
 	p, meta, err := s.config.Memory.Paths(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warn(&meta)
 	b := append(c.begin(), `{"from":`...)
 	b = jsonx.AppendString(b, p.From)

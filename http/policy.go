@@ -17,10 +17,10 @@ func (s *Server) getPolicy(c *call) error {
 		return err
 	}
 	set, meta, err := s.config.Memory.Policy(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := appendKnown(append(c.begin(), `{"version":`...), set.Version)
 	b = jsonx.AppendBool(append(b, `,"active":`...), set.Active())
 	b = append(b, `,"rules":[`...)
@@ -134,10 +134,10 @@ func (s *Server) simulatePolicy(c *call) error {
 		return err
 	}
 	answer, meta, err := s.config.Memory.Simulate(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := jsonx.AppendBool(append(c.begin(), `{"allowed":`...), answer.Allowed)
 	b = jsonx.AppendString(append(b, `,"why":`...), answer.Why)
 	b = appendRule(append(b, `,"rule":`...), answer.Rule)

@@ -39,10 +39,10 @@ func (s *Server) previewPurge(c *call) error {
 		return err
 	}
 	n, meta, err := s.config.Memory.PurgePreview(c.r.Context(), c.caller, read, t, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := appendTarget(append(c.begin(), '{'), t)
 	b = strconv.AppendUint(append(b, `"facts":`...), n, 10)
 	return c.finish(http.StatusOK, append(b, `,"dry_run":true}`...))

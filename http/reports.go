@@ -95,10 +95,10 @@ func (s *Server) listReports(c *call) error {
 		return err
 	}
 	list, meta, err := s.config.Memory.Reports(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), `{"reports":[`...)
 	for i, r := range list {
 		b = appendReport(comma(b, i), r)
@@ -118,10 +118,10 @@ func (s *Server) getReport(c *call) error {
 	}
 	name := c.param("name")
 	r, edition, meta, err := s.config.Memory.Edition(c.r.Context(), c.caller, read, name, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	if format == "md" {
 		return c.showReport(edition)
 	}

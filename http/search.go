@@ -34,10 +34,10 @@ func (s *Server) search(c *call, lists map[string][]jsonx.Value) error {
 		return err
 	}
 	got, meta, err := s.config.Memory.Search(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warn(&meta)
 	b := append(c.begin(), `{"kind":"search_result","question":`...)
 	b = jsonx.AppendString(b, q.Question)

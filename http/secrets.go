@@ -51,10 +51,10 @@ func (s *Server) listSecrets(c *call) error {
 		return err
 	}
 	list, meta, err := s.config.Memory.Secrets(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), `{"secrets":[`...)
 	for i := range list {
 		b = appendSecretRef(comma(b, i), &list[i])
@@ -69,10 +69,10 @@ func (s *Server) getSecret(c *call) error {
 		return err
 	}
 	ref, meta, err := s.config.Memory.SecretRef(c.r.Context(), c.caller, read, c.param("name"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	return c.finish(http.StatusOK, appendSecretRef(c.begin(), ref))
 }
 

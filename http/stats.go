@@ -45,10 +45,10 @@ func (s *Server) stats(c *call) error {
 		return err
 	}
 	st, meta, err := s.config.Memory.Stats(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), `{"facts":{`...)
 	for _, part := range [...]struct {
 		name  string

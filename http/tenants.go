@@ -103,10 +103,10 @@ func (s *Server) listTenants(c *call) error {
 		return err
 	}
 	rows, meta, err := s.config.Memory.Tenants(c.r.Context(), c.caller, read, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), '[')
 	for i := range rows {
 		b = appendRow(comma(b, i), &rows[i])
@@ -121,10 +121,10 @@ func (s *Server) getTenant(c *call) error {
 		return err
 	}
 	row, meta, err := s.config.Memory.Tenant(c.r.Context(), c.caller, read, c.param("id"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	return c.finish(http.StatusOK, appendRow(c.begin(), &row))
 }
 
@@ -209,10 +209,10 @@ func (s *Server) listKeys(c *call) error {
 		return err
 	}
 	keys, meta, err := s.config.Memory.Keys(c.r.Context(), c.caller, read, c.param("id"), c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	b := append(c.begin(), '[')
 	for i := range keys {
 		b = append(appendKey(append(comma(b, i), '{'), &keys[i]), '}')

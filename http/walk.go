@@ -21,10 +21,10 @@ func (s *Server) walk(c *call) error {
 		return err
 	}
 	w, meta, err := s.config.Memory.Walk(c.r.Context(), c.caller, q, c.trace)
+	c.meta(&meta)
 	if err != nil {
 		return err
 	}
-	c.meta(&meta)
 	c.warn(&meta)
 	b := append(c.begin(), `{"start":`...)
 	b = jsonx.AppendString(b, w.Start)

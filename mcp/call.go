@@ -238,14 +238,12 @@ func (c *call) wrote(r *fact.Result) {
 	}
 }
 
-// emptyNamespace warns where an answer is empty because there is nothing at all
-// in the namespace: a misspelt one is more likely than a new one. It reports
-// whether that is so.
-func (c *call) emptyNamespace(read memory.Read) bool {
-	stats, _, err := c.server.memory.Stats(c.ctx, c.caller, memory.Read{Branch: read.Branch, Level: fact.Stale, AsOf: fact.NoInstant, KnownAt: fact.NoInstant}, nil)
-	if err != nil || stats.Total() > 0 {
-		return false
+// warnIfEmpty warns where an answer is empty because there is nothing at all in the
+// namespace at the record time that was read: a misspelt one is more likely than a
+// new one.
+func (c *call) warnIfEmpty(read memory.Read) {
+	read.Level = fact.Stale
+	if holds, err := c.server.memory.HoldsFacts(c.ctx, c.caller, read); err == nil && !holds {
+		c.warnings = append(c.warnings, "namespace "+quoted(c.caller.Tenant)+" holds no facts at the time that is read: is it the right one?")
 	}
-	c.warnings = append(c.warnings, "namespace "+quoted(c.caller.Tenant)+" holds no facts: is it the right one?")
-	return true
 }

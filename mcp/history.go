@@ -62,6 +62,6 @@ func (c *call) facts(facts []fact.Fact, limited bool, read memory.Read) {
 	c.b = append(c.b, list...)
 	c.flag("limited", limited || n < len(facts))
 	if len(facts) == 0 {
-		c.emptyNamespace(read)
+		c.warnIfEmpty(read)
 	}
 }

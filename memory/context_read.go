@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -344,20 +345,51 @@ func (b *briefing) lookAround() error {
 	return nil
 }
 
-// emptyNamespace says so where a namespace holds nothing at all at the point that
-// is read; "" where it holds something, or where a caller reads all of them.
+// emptyNamespace says so where a namespace holds nothing at all at the record time
+// that is read; "" where it holds something, or where a caller reads all of them.
 func (r *reading) emptyNamespace() (string, error) {
 	if r.scope.All {
 		return "", nil
 	}
-	stats, err := r.view.Stats(r.ctx, r.scope)
-	if err != nil {
-		return "", fmt.Errorf("look whether a namespace holds anything: %w", err)
-	}
-	if stats.Total() > 0 {
-		return "", nil
+	holds, err := r.holdsFacts()
+	if err != nil || holds {
+		return "", err
 	}
 	return "the namespace " + shorten(r.scope.Tenant) + " does not exist, or holds no facts yet", nil
+}
+
+// holdsFacts reports whether there is any fact at the record time that is read, of
+// whatever status and time. The counters know it of the present alone, and of no branch.
+func (r *reading) holdsFacts() (bool, error) {
+	if !r.at.Past() && r.scope.Branch == fact.MainBranch {
+		stats, err := r.view.Stats(r.ctx, r.scope)
+		if err != nil {
+			return false, fmt.Errorf("look whether a namespace holds anything: %w", err)
+		}
+		return stats.Total() > 0, nil
+	}
+	holds := false
+	q := &fact.Query{Scope: r.scope, At: r.at, Statuses: fact.AllStatuses, StatusGiven: true}
+	q.At.AsOf = fact.NoInstant
+	err := r.view.Each(r.ctx, q, func(*fact.Fact) bool {
+		holds = true
+		return false
+	})
+	if err != nil {
+		return false, fmt.Errorf("look whether a namespace holds anything: %w", err)
+	}
+	return holds, nil
+}
+
+// HoldsFacts reports whether the caller sees any fact at the record time of a read, of
+// whatever status and time.
+func (s *Service) HoldsFacts(ctx context.Context, c Caller, read Read) (bool, error) {
+	r, err := s.begin(ctx, c, read, 0, nil)
+	if err != nil {
+		return false, err
+	}
+	defer r.close()
+	return r.holdsFacts()
 }
 
 // warnIfEmpty warns of a namespace that holds nothing.

@@ -32,7 +32,7 @@ func (s *Service) Entities(ctx context.Context, c Caller, l *List, trace *Trace)
 	}
 	defer r.close()
 	n := l.size()
-	list, err = r.view.Entities(r.ctx, &fact.EntityQuery{Scope: r.scope, After: l.After, Limit: n + 1, At: r.at})
+	list, err = r.view.Entities(r.ctx, &fact.EntityQuery{Scope: r.scope, After: l.After, Limit: n + 1, At: r.then(&l.Read)})
 	if err != nil {
 		return nil, false, r.meta, fmt.Errorf("list entities: %w", err)
 	}
@@ -54,7 +54,7 @@ func (s *Service) Predicates(ctx context.Context, c Caller, l *List, trace *Trac
 	}
 	defer r.close()
 	n := l.size()
-	list, err = r.view.Predicates(r.ctx, r.scope, r.at, l.After, n+1)
+	list, err = r.view.Predicates(r.ctx, r.scope, r.then(&l.Read), l.After, n+1)
 	if err != nil {
 		return nil, false, r.meta, fmt.Errorf("list predicates: %w", err)
 	}

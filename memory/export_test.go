@@ -17,3 +17,14 @@ func (s *Service) TellReport(ctx context.Context, c Caller, r *Report, to fact.I
 	}
 	return doc.Fit()
 }
+
+// ComparesAll tells whether a search compares every vector exactly, however many there
+// are.
+func (s *Service) ComparesAll(ctx context.Context, c Caller, q *SearchQuery) (bool, error) {
+	r, err := s.begin(ctx, c, q.Read, 0, nil)
+	if err != nil {
+		return false, err
+	}
+	defer r.close()
+	return s.dense(r, q).Exact, nil
+}

@@ -234,6 +234,16 @@ func (r *reading) know(q Read) error {
 	return nil
 }
 
+// then is the point in both times where a read that names a record time must answer
+// as it will later on, when that is the past: lists of names tell more in the present.
+func (r *reading) then(q *Read) fact.At {
+	at := r.at
+	if q.KnownAt.Given() && !at.Past() {
+		at.KnownAt, at.NoBackfill = at.Now, q.NoBackfill
+	}
+	return at
+}
+
 // Cursor is a place in the order of txs (C-33, C-35). Epoch is "" where only a
 // number was given.
 type Cursor struct {

@@ -52,7 +52,7 @@ func (s *Service) dense(r *reading, q *SearchQuery) *search.Dense {
 		}
 		return nil
 	}
-	d := &search.Dense{Model: s.embed.from.Model(), Tx: r.meta.Tx, Exact: r.at.Past()}
+	d := &search.Dense{Model: s.embed.from.Model(), Tx: r.meta.Tx, Exact: r.at.Past() || q.KnownAt.Given()}
 	switch {
 	case q.Vector != nil && r.unasked == nil:
 		d.Vector = slices.Clone(q.Vector)

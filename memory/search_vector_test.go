@@ -214,3 +214,23 @@ func TestVectorSearchAgainstBruteForce(t *testing.T) {
 		})
 	}
 }
+
+// TestAKnownMomentIsComparedExactly: a moment that is named is compared exactly while it
+// is the present, too, so that its answer is the same when it is past.
+func TestAKnownMomentIsComparedExactly(t *testing.T) {
+	w := newDenseWorld(t, 1)
+	w.chat(5)
+	s := w.door(memory.Options{Embedder: w.provider})
+	for _, read := range []func(*memory.Read){
+		nil, func(r *memory.Read) { r.KnownAt = w.now() }, func(r *memory.Read) { r.KnownAt = w.now() + 1000 },
+		func(r *memory.Read) { r.Tx, r.Pinned = w.machine.Position().Tx, true },
+	} {
+		q := &memory.SearchQuery{Read: memory.NewRead(), Question: "tea"}
+		if read != nil {
+			read(&q.Read)
+		}
+		if all, err := s.ComparesAll(t.Context(), w.operator(), q); err != nil || all != (read != nil) {
+			t.Errorf("%+v: %v (%v)", q.Read, all, err)
+		}
+	}
+}

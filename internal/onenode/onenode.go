@@ -4,6 +4,7 @@
 package onenode
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"sync"
@@ -23,6 +24,7 @@ type Node struct {
 	mu      sync.Mutex
 	index   uint64
 	ahead   atomic.Int64 // what the clock is ahead of the real one, in milliseconds
+	held    atomic.Int64 // where the clock stands still; 0 = it goes
 }
 
 // Start opens an empty store, which ends with the test.
@@ -51,6 +53,42 @@ func StartWith(t testing.TB, o fsm.Options) *Node {
 	return n
 }
 
+// Copy opens another node that has this one's state from a snapshot, and knows
+// nothing else of it: a node that was started again, or one that joined. Nothing may
+// be written meanwhile.
+func (n *Node) Copy(t testing.TB) *Node {
+	t.Helper()
+	const dir = "copy"
+	if err := n.machine.Checkpoint(dir); err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := fsm.WriteArchive(n.machine.FS(), dir, &archive); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.machine.FS().RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	machine, err := fsm.Open(fsm.Options{CacheBytes: 8 << 20, MemTableBytes: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := machine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := fsm.ReadArchive(machine.FS(), &archive, dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := machine.RestoreDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	other := &Node{machine: machine, index: n.index}
+	other.ahead.Store(n.ahead.Load())
+	return other
+}
+
 // Service opens the door to the node; what the options leave open of the
 // engine's side is set.
 func (n *Node) Service(t testing.TB, o memory.Options) *memory.Service {
@@ -76,8 +114,16 @@ func (n *Node) Service(t testing.TB, o memory.Options) *memory.Service {
 // Advance sets the node's clock forward.
 func (n *Node) Advance(d time.Duration) { n.ahead.Add(d.Milliseconds()) }
 
+// Hold has the node's clock stand still at an instant until the next Hold.
+func (n *Node) Hold(at fact.Instant) { n.held.Store(int64(at)) }
+
 // Now is the node's clock.
-func (n *Node) Now() fact.Instant { return fact.Instant(time.Now().UnixMilli() + n.ahead.Load()) }
+func (n *Node) Now() fact.Instant {
+	if at := n.held.Load(); at != 0 {
+		return fact.Instant(at)
+	}
+	return fact.Instant(time.Now().UnixMilli() + n.ahead.Load())
+}
 
 // View opens a view of the store.
 func (n *Node) View() (memory.View, error) {

@@ -102,10 +102,11 @@ func (x *Index) step(ctx context.Context, from Source, at fact.Position) error {
 func (x *Index) keepLiving(ctx context.Context, from Source, events []fact.Event) error {
 	for i := range events {
 		e := &events[i]
-		if _, there := x.byID[e.Fact.ID]; e.Op != fact.OpExpire || !there {
+		ord, there := x.byID[e.Fact.ID]
+		if e.Op != fact.OpExpire || !there {
 			continue
 		}
-		_, err := from.Fact(ctx, x.scope, e.Fact.ID, fact.Present(0))
+		_, err := from.Fact(ctx, x.scope, e.Fact.ID, x.made(ord))
 		switch {
 		case err == nil:
 			e.Op = 0
@@ -171,14 +172,13 @@ func (x *Index) purged(ctx context.Context, from Source, at fact.Position) error
 	if at.Purge <= x.purge {
 		return nil
 	}
-	present := fact.Present(at.RecordedAt)
 	var lost []uint32
 	for n, name := range x.subjects.names {
 		list := x.subjects.lists[n].ords
 		if len(list) == 0 {
 			continue
 		}
-		there, err := from.IsSubject(ctx, x.scope, name, present)
+		there, err := from.IsSubject(ctx, x.scope, name, x.made(list[len(list)-1]))
 		if err != nil {
 			return fmt.Errorf("look for purged subjects: %w", err)
 		}
@@ -188,7 +188,7 @@ func (x *Index) purged(ctx context.Context, from Source, at fact.Position) error
 		}
 		// A purge takes all of a subject. What was said of it since is later than
 		// what the index knows, so that its first document tells of all.
-		_, err = from.Fact(ctx, x.scope, x.ids[list[0]], present)
+		_, err = from.Fact(ctx, x.scope, x.ids[list[0]], x.made(list[0]))
 		switch {
 		case fact.CodeOf(err) == fact.NotFound:
 			if lost, err = x.check(ctx, from, list, lost); err != nil {
@@ -233,10 +233,21 @@ func (x *Index) lapsed(ctx context.Context, from Source, at fact.Position) error
 	return nil
 }
 
+// made is a point of record time at which the fact of a document is seen unless it was
+// erased. On a branch that is when it was made: the present shows nothing of a branch
+// that was discarded.
+func (x *Index) made(ord uint32) fact.At {
+	at := fact.Present(fact.NoInstant)
+	if x.scope.Branch != fact.MainBranch {
+		at.Tx, at.Pinned = x.docs[ord].firstTx, true
+	}
+	return at
+}
+
 // check adds the documents of a list whose facts are no longer there.
 func (x *Index) check(ctx context.Context, from Source, list, lost []uint32) ([]uint32, error) {
 	for _, ord := range list {
-		_, err := from.Fact(ctx, x.scope, x.ids[ord], fact.Present(0))
+		_, err := from.Fact(ctx, x.scope, x.ids[ord], x.made(ord))
 		if fact.CodeOf(err) == fact.NotFound {
 			lost = append(lost, ord)
 		} else if err != nil {
