@@ -300,9 +300,9 @@ func eachBranch(r pebble.Reader, tenant, after string, visit func(*fact.Branch) 
 	if after != "" {
 		lower = append(space{tenant, after}.record(), 0)
 	}
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: successor(prefix)})
+	it, err := openIter(r, lower, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {

@@ -113,8 +113,8 @@ func eachName(r pebble.Reader, prefixes [][]byte, after string, visit func(strin
 	}()
 	for _, prefix := range prefixes {
 		c := &nameCursor{prefix: prefix}
-		if c.it, err = r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)}); err != nil {
-			return storageError("open an iterator", err)
+		if c.it, err = openIter(r, prefix, successor(prefix)); err != nil {
+			return err
 		}
 		cursors = append(cursors, c)
 		if err := c.seek(after); err != nil {
@@ -147,7 +147,7 @@ func eachName(r pebble.Reader, prefixes [][]byte, after string, visit func(strin
 
 // nameCursor stands on the first key of a name.
 type nameCursor struct {
-	it     *pebble.Iterator
+	it     iterator
 	prefix []byte
 	name   string
 	live   bool

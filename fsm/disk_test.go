@@ -49,6 +49,25 @@ func page(i uint64, text string) []byte {
 	return entry.EncodeBatch(entry.Batch{ProposedAt: now, Requests: [][]byte{r}})
 }
 
+// damageQueries are reads of all kinds: of a subject, a predicate, everything, the past,
+// and in the order of txs.
+func damageQueries() []*fact.Query {
+	scope := fact.Scope{Tenant: "t", Branch: fact.MainBranch}
+	q := []*fact.Query{
+		{Scope: scope, At: fact.Present(1000), Limit: fact.MaxLimit},
+		{Scope: scope, Predicate: "text", At: fact.Present(1000), Limit: fact.MaxLimit},
+		{Scope: scope, TxGtGiven: true, At: fact.Present(1000), Limit: fact.MaxLimit},
+	}
+	for i := range 200 {
+		at := fact.Present(1000)
+		if i%2 == 0 {
+			at.AsOf = 500
+		}
+		q = append(q, &fact.Query{Scope: scope, Subject: fmt.Sprint("Page:", i), At: at})
+	}
+	return q
+}
+
 // TestDamageIsTold: a read that meets a table that is not what was written fails with
 // one line, and the machine tells of it until it is restored.
 func TestDamageIsTold(t *testing.T) {
@@ -80,6 +99,20 @@ func TestDamageIsTold(t *testing.T) {
 	view, err := m.View()
 	if err != nil {
 		t.Fatal(err)
+	}
+	refused := 0
+	for _, q := range damageQueries() {
+		_, err := view.Facts(t.Context(), q)
+		switch {
+		case err == nil:
+		case fact.CodeOf(err) == fact.StorageCorruption:
+			refused++
+		default:
+			t.Errorf("%+v says %v", q, err)
+		}
+	}
+	if refused < 3 {
+		t.Errorf("%d reads met the damage", refused)
 	}
 	_, err = view.Verify(t.Context(), nil)
 	if fact.CodeOf(err) != fact.StorageCorruption || strings.Contains(err.Error(), "\n") {

@@ -7,8 +7,6 @@ import (
 
 	"abagraph/fact"
 	"abagraph/log/entry"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // Each visits every fact that a query selects, in no order that means anything
@@ -78,9 +76,9 @@ func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact
 // called for each that it looks at; a fact is valid until visit returns.
 func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
 	prefix := s.prefix(famTimeline)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(v.snap, prefix, successor(prefix))
 	if err != nil {
-		return false, storageError("open an iterator", err)
+		return false, err
 	}
 	defer it.Close()
 	var f fact.Fact // one for all rows: there may be millions

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // hot answers what holds at an instant, as far as it is in memory. It answers false
@@ -98,16 +96,16 @@ func (r *reading) actives(e *hotLine) error {
 func (r *reading) buckets(mask uint16) error {
 	q, at := r.sel.q, r.sel.at
 	prefix := r.space.line(q.Subject, q.Predicate, fact.Superseded)
-	var it *pebble.Iterator
+	var it iterator
 	for bucket := byte(bucketEmpty + 1); bucket <= bucketOpen; bucket++ {
 		if mask&(1<<bucket) == 0 {
 			continue
 		}
 		lower, upper := jump(prefix, bucket, reach(bucket, at)), jump(prefix, bucket, at+1)
-		if it == nil {
+		if !it.open() {
 			var err error
-			if it, err = r.v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper}); err != nil {
-				return storageError("open an iterator", err)
+			if it, err = openIter(r.v.snap, lower, upper); err != nil {
+				return err
 			}
 			defer it.Close()
 		} else {

@@ -6,6 +6,39 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
+// iterator is one of Pebble's, whose errors tell damage from other trouble.
+type iterator struct{ *pebble.Iterator }
+
+// openIter opens an iterator over a range.
+func openIter(r pebble.Reader, lower, upper []byte) (iterator, error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return iterator{}, storageError("open an iterator", err)
+	}
+	return iterator{it}, nil
+}
+
+func (i iterator) open() bool { return i.Iterator != nil }
+
+// Error is what ended the iteration before its end.
+func (i iterator) Error() error { return readError(i.Iterator.Error()) }
+
+// Close tells the same once more.
+func (i iterator) Close() error { return readError(i.Iterator.Close()) }
+
+// ValueAndErr reads a value.
+func (i iterator) ValueAndErr() ([]byte, error) {
+	v, err := i.Iterator.ValueAndErr()
+	return v, readError(err)
+}
+
+func readError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return storageError("read the store", err)
+}
+
 // maxSpare is how many iterators a view keeps for its next reads.
 const maxSpare = 4
 
@@ -14,32 +47,28 @@ const maxSpare = 4
 // hundred ranges of one view.
 type spares struct {
 	mu     sync.Mutex
-	list   []*pebble.Iterator
+	list   []iterator
 	closed bool
 }
 
 // over returns an iterator over a range. It must be given back.
-func (v *View) over(lower, upper []byte) (*pebble.Iterator, error) {
+func (v *View) over(lower, upper []byte) (iterator, error) {
 	v.spare.mu.Lock()
-	var it *pebble.Iterator
+	var it iterator
 	if n := len(v.spare.list); n > 0 {
 		it = v.spare.list[n-1]
 		v.spare.list = v.spare.list[:n-1]
 	}
 	v.spare.mu.Unlock()
-	if it != nil {
+	if it.open() {
 		it.SetBounds(lower, upper)
 		return it, nil
 	}
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-	if err != nil {
-		return nil, storageError("open an iterator", err)
-	}
-	return it, nil
+	return openIter(v.snap, lower, upper)
 }
 
 // giveBack keeps an iterator for the next read, or closes it.
-func (v *View) giveBack(it *pebble.Iterator) {
+func (v *View) giveBack(it iterator) {
 	v.spare.mu.Lock()
 	keep := !v.spare.closed && it.Error() == nil && len(v.spare.list) < maxSpare
 	if keep {

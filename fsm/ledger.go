@@ -16,7 +16,7 @@ import (
 type ledger struct {
 	m     *Machine
 	base  pebble.Reader // the store before this call
-	iter  *pebble.Iterator
+	iter  iterator
 	batch *pebble.Batch
 	state state
 
@@ -148,7 +148,7 @@ func (l *ledger) newRow(s space, f *fact.Fact, orig *fact.Fact) *row {
 
 func (l *ledger) close() error {
 	var err error
-	if l.iter != nil {
+	if l.iter.open() {
 		err = l.iter.Close()
 	}
 	if cerr := l.batch.Close(); err == nil {
@@ -158,11 +158,11 @@ func (l *ledger) close() error {
 }
 
 // seek returns the call's one iterator, bounded to a range.
-func (l *ledger) seek(lower, upper []byte) (*pebble.Iterator, error) {
-	if l.iter == nil {
-		it, err := l.base.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+func (l *ledger) seek(lower, upper []byte) (iterator, error) {
+	if !l.iter.open() {
+		it, err := openIter(l.base, lower, upper)
 		if err != nil {
-			return nil, storageError("open an iterator", err)
+			return it, err
 		}
 		l.iter = it
 		return it, nil
@@ -245,7 +245,7 @@ func (l *ledger) subjectExists(s space, subject string) (bool, error) {
 }
 
 // rowValue decodes the fact that an iterator stands on.
-func rowValue(it *pebble.Iterator) (fact.Fact, error) {
+func rowValue(it iterator) (fact.Fact, error) {
 	v, err := it.ValueAndErr()
 	if err != nil {
 		return fact.Fact{}, storageError("read a row", err)

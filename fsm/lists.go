@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // Fact returns a fact of whatever status, with the pieces of its statement,
@@ -98,9 +96,9 @@ func (v *View) locate(scope fact.Scope, id fact.ID, sel *selector) ([]sheet, *fa
 // content, however many they are.
 func (v *View) eachPiece(ctx context.Context, s space, f *fact.Fact, visit func(*fact.Fact) error) error {
 	prefix := appendTime(s.statements(f.Subject, f.Predicate, f.Object, f.Source), f.StatedFrom)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(v.snap, prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
@@ -174,9 +172,9 @@ func (v *View) timeline(ctx context.Context, s space, f *fact.Fact, limit int) (
 	rows := &firsts{limit: limit, compare: compareStart}
 	for status := fact.Active; status <= fact.Retracted; status++ {
 		prefix := s.line(f.Subject, f.Predicate, status)
-		it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+		it, err := openIter(v.snap, prefix, successor(prefix))
 		if err != nil {
-			return nil, false, storageError("open an iterator", err)
+			return nil, false, err
 		}
 		for ok := it.First(); ok; ok = it.Next() {
 			row, err := rowValue(it)

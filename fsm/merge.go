@@ -5,8 +5,6 @@ import (
 	"errors"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // merge reads several ranges of an ordered index as one: newest tx first, then
@@ -14,7 +12,7 @@ import (
 // prefix, that of its status.
 type merge struct {
 	v       *View
-	iters   []*pebble.Iterator
+	iters   []iterator
 	live    []bool
 	forward bool
 	at      int // the iterator that gave the last entry; -1 = none yet
@@ -48,14 +46,14 @@ func newMerge(v *View, prefixes [][]byte, statuses fact.StatusSet, forward bool,
 	return m, nil
 }
 
-func (m *merge) first(it *pebble.Iterator) bool {
+func (m *merge) first(it iterator) bool {
 	if m.forward {
 		return it.Last()
 	}
 	return it.First()
 }
 
-func (m *merge) step(it *pebble.Iterator) bool {
+func (m *merge) step(it iterator) bool {
 	if m.forward {
 		return it.Prev()
 	}

@@ -57,7 +57,7 @@ func (r *reading) predicateLists() ([][]byte, error) {
 // newest reads many lists, each of which is ordered, as one: newest tx first,
 // then id. One iterator goes from list to list.
 type newest struct {
-	it    *pebble.Iterator
+	it    iterator
 	heads heads
 	begun bool
 	key   []byte // what the iterator stands on; nil = unknown
@@ -83,9 +83,9 @@ func (h *heads) Pop() any {
 
 func newNewest(r pebble.Reader, s space, prefixes [][]byte) (*newest, error) {
 	family := s.prefix(famByPred)
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: family, UpperBound: successor(family)})
+	it, err := openIter(r, family, successor(family))
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	n := &newest{it: it}
 	for _, prefix := range prefixes {

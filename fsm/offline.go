@@ -58,9 +58,9 @@ func (v *View) Purges(ctx context.Context, after uint64, limit int) ([]PurgeReco
 	if v.state.Purge <= after {
 		return nil, nil
 	}
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: txKey(after + 1), UpperBound: successor(storeKeyOf(storeTx))})
+	it, err := openIter(v.snap, txKey(after+1), successor(storeKeyOf(storeTx)))
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	defer it.Close()
 	var found []PurgeRecord

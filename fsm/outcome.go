@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // Bounds of what is kept for Idempotency-Key (C-31).
@@ -299,9 +297,9 @@ func (l *ledger) flushOutcome(memo *outcomeMemo, counts *spaceMemo, hash [32]byt
 func (l *ledger) dropOutcomes(counts *spaceMemo, most int, before fact.Instant) error {
 	s := counts.space
 	prefix := s.shared().prefix(famOutcomeAge)
-	it, err := l.base.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(l.base, prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	for ok := it.First(); ok && most > 0; ok = it.Next() {

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // byEvents reads a page of the state at a tx in the order of transactions: what
@@ -16,9 +14,9 @@ func (r *reading) byEvents(last uint64) error {
 	if q.TxGt >= last {
 		return nil
 	}
-	it, err := r.v.snap.NewIter(&pebble.IterOptions{LowerBound: r.space.events(q.TxGt + 1), UpperBound: r.space.events(last + 1)})
+	it, err := openIter(r.v.snap, r.space.events(q.TxGt+1), r.space.events(last+1))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	var of uint64

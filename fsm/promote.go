@@ -359,9 +359,9 @@ func (l *ledger) ownFacts(s space) ([]fact.Fact, error) {
 // eachOwn visits the rows of a branch as they lie in the store.
 func eachOwn(r pebble.Reader, s space, visit func(*fact.Fact) error) error {
 	prefix := s.prefix(famTimeline)
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(r, prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {

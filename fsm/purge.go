@@ -62,9 +62,9 @@ func (l *ledger) dataTenants() ([]string, error) {
 
 func dataTenants(r pebble.Reader) ([]string, error) {
 	prefix := storeKeyOf(storeTenant)
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(r, prefix, successor(prefix))
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	defer it.Close()
 	var tenants []string
@@ -180,9 +180,9 @@ func subjectsFrom(r pebble.Reader, s space, p *fact.Purge) ([]string, error) {
 // answers false.
 func eachSubject(r pebble.Reader, s space, from string, visit func(string) (bool, error)) error {
 	prefix := s.prefix(famTimeline)
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(r, prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	start := s.subject(from)

@@ -6,8 +6,6 @@ import (
 
 	"abagraph/fact"
 	"abagraph/log/entry"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // eventsPerLook is how many events are passed over for each assert that is looked
@@ -135,9 +133,9 @@ func (v *View) topmost(sheets []sheet, id fact.ID) (f *fact.Fact, there bool, er
 // how many asserts it looked at.
 func (v *View) recentOf(ctx context.Context, sheets []sheet, i int, last uint64, look, room int) (list []fact.Fact, looked int, err error) {
 	s := sheets[i].space
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(0), UpperBound: s.events(last + 1)})
+	it, err := openIter(v.snap, s.events(0), s.events(last+1))
 	if err != nil {
-		return nil, 0, storageError("open an iterator", err)
+		return nil, 0, err
 	}
 	defer it.Close()
 	seen := make(map[fact.ID]bool)

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // maxEventTxs bounds how many transactions one page of events looks at, so that
@@ -89,9 +87,9 @@ func (v *View) tenantEvents(ctx context.Context, q *fact.EventQuery, last uint64
 // nextEventTx returns the first tx in [from, last] with events of a tenant; 0
 // where there is none.
 func (v *View) nextEventTx(s space, from, last uint64) (uint64, error) {
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.events(from), UpperBound: s.events(last + 1)})
+	it, err := openIter(v.snap, s.events(from), s.events(last+1))
 	if err != nil {
-		return 0, storageError("open an iterator", err)
+		return 0, err
 	}
 	defer it.Close()
 	if !it.First() {
@@ -105,9 +103,9 @@ func (v *View) nextEventTx(s space, from, last uint64) (uint64, error) {
 func (v *View) txEvents(ctx context.Context, s space, tx uint64, at fact.Instant, told *telling) error {
 	prefix := s.events(tx)
 	lower := appendUint(s.events(tx), told.page.Skip)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: successor(prefix)})
+	it, err := openIter(v.snap, lower, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {

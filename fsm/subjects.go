@@ -7,8 +7,6 @@ import (
 
 	"abagraph/fact"
 	"abagraph/log/entry"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // EachSubject visits every subject of which some query selects a fact, tenant by
@@ -66,7 +64,7 @@ type subjectPass struct {
 
 // lane is one family of keys that begin with a subject.
 type lane struct {
-	it     *pebble.Iterator
+	it     iterator
 	prefix int // bytes before the subject
 	ok     bool
 }
@@ -87,16 +85,16 @@ func (p *subjectPass) lane(family byte, only, after string) (*lane, error) {
 	if bytes.Compare(lower, upper) >= 0 {
 		return l, nil
 	}
-	it, err := p.v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	it, err := openIter(p.v.snap, lower, upper)
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	l.it, l.ok = it, it.First()
 	return l, nil
 }
 
 func (l *lane) close() error {
-	if l.it == nil {
+	if !l.it.open() {
 		return nil
 	}
 	return l.it.Close()
@@ -140,7 +138,7 @@ func (p *subjectPass) run(only, after string, past bool) (more bool, err error) 
 		}
 	}
 	for _, l := range [...]*lane{rows, versions} {
-		if l.it != nil && l.it.Error() != nil {
+		if l.it.open() && l.it.Error() != nil {
 			return false, storageError("read the subjects", l.it.Error())
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // Sum is a SHA-256 over every key and value of all tenants, and every tx record: two
@@ -13,9 +11,9 @@ import (
 func (v *View) Sum(ctx context.Context) (sum [32]byte, keys uint64, err error) {
 	h := sha256.New()
 	for _, prefix := range [][]byte{storeKeyOf(storeTx), {spaceTenant}} {
-		it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+		it, err := openIter(v.snap, prefix, successor(prefix))
 		if err != nil {
-			return sum, 0, storageError("open an iterator", err)
+			return sum, 0, err
 		}
 		for ok := it.First(); ok; ok = it.Next() {
 			if keys++; keys%4096 == 0 && ctx.Err() != nil {

@@ -207,9 +207,9 @@ func (v *View) sweepDue(now fact.Instant) (bool, error) {
 
 // anyIn reports whether a range holds any key.
 func anyIn(r pebble.Reader, lower, upper []byte) (bool, error) {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	it, err := openIter(r, lower, upper)
 	if err != nil {
-		return false, storageError("open an iterator", err)
+		return false, err
 	}
 	there := it.First()
 	if err := it.Error(); err != nil {

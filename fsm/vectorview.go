@@ -54,9 +54,9 @@ func (v *View) eachVector(ctx context.Context, from layer, m fact.Model, after u
 	}
 	s := from.space
 	prefix := s.prefix(famVector)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: s.vectorsFrom(after + 1), UpperBound: s.vectorsFrom(from.tx + 1)})
+	it, err := openIter(v.snap, s.vectorsFrom(after+1), s.vectorsFrom(from.tx+1))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	want := appendModel(nil, m)
 	n := 0
@@ -193,14 +193,14 @@ func (v *View) CountVectors(ctx context.Context, scope fact.Scope, m fact.Model)
 
 func (v *View) countVectors(ctx context.Context, s space, m fact.Model, sum *fact.VectorCount) error {
 	ids, placed := s.prefix(famID), s.prefix(famVectorOf)
-	facts, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: ids, UpperBound: successor(ids)})
+	facts, err := openIter(v.snap, ids, successor(ids))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer facts.Close()
-	vectors, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: placed, UpperBound: successor(placed)})
+	vectors, err := openIter(v.snap, placed, successor(placed))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer vectors.Close()
 	want := appendModel(nil, m)

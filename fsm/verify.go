@@ -11,8 +11,6 @@ import (
 
 	"abagraph/fact"
 	"abagraph/log/entry"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // Verified is what a deep check of a store has seen.
@@ -56,9 +54,9 @@ func (v *View) Verify(ctx context.Context, progress func(keys uint64)) (*Verifie
 	if err := v.verifyTxs(ctx, out); err != nil {
 		return nil, err
 	}
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: []byte{spaceTenant}, UpperBound: []byte{spaceTenant + 1}})
+	it, err := openIter(v.snap, []byte{spaceTenant}, []byte{spaceTenant + 1})
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	defer it.Close()
 	w := &walker{view: v, out: out}
@@ -89,9 +87,9 @@ func (v *View) Verify(ctx context.Context, progress func(keys uint64)) (*Verifie
 // that the last one has the state's digest.
 func (v *View) verifyTxs(ctx context.Context, out *Verified) error {
 	prefix := storeKeyOf(storeTx)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(v.snap, prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	next, last, digest := uint64(1), fact.NoInstant, [32]byte{}

@@ -110,9 +110,9 @@ const versionTail = rowTail + 8
 // where at is NoInstant. The prefix may end after the subject, the predicate or
 // the axis; each version tells the axis that it was found on.
 func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(axis byte, v *version) error) error {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(r, prefix, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	defer it.Close()
 	return versionsOf(it, at, visit)
@@ -129,7 +129,7 @@ func (v *View) scanVersions(prefix []byte, at fact.Instant, visit func(axis byte
 }
 
 // versionsOf visits the versions in an iterator's range, as scanVersions does.
-func versionsOf(it *pebble.Iterator, at fact.Instant, visit func(axis byte, v *version) error) error {
+func versionsOf(it iterator, at fact.Instant, visit func(axis byte, v *version) error) error {
 	from, until := at, at+1
 	if !at.Given() {
 		from, until = fact.NoInstant, fact.Forever

@@ -98,12 +98,8 @@ func (v *View) TxAt(ctx context.Context, t fact.Instant) (uint64, error) {
 }
 
 // iter opens an iterator over what begins with a prefix.
-func (v *View) iter(prefix []byte) (*pebble.Iterator, error) {
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
-	if err != nil {
-		return nil, storageError("open an iterator", err)
-	}
-	return it, nil
+func (v *View) iter(prefix []byte) (iterator, error) {
+	return openIter(v.snap, prefix, successor(prefix))
 }
 
 // tenants lists the tenants that a scope may see.
@@ -188,9 +184,9 @@ func eachPredicate(r pebble.Reader, s space, after string, visit func(string) bo
 	if after != "" {
 		lower = successor(s.predicate(after))
 	}
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: successor(prefix)})
+	it, err := openIter(r, lower, successor(prefix))
 	if err != nil {
-		return storageError("open an iterator", err)
+		return err
 	}
 	for ok := it.First(); ok; ok = it.Next() {
 		name, _, fine := cutString(it.Key()[len(prefix):])
@@ -207,9 +203,9 @@ func eachPredicate(r pebble.Reader, s space, after string, visit func(string) bo
 // Tenants lists the registered tenants, in byte order.
 func (v *View) Tenants(ctx context.Context) ([]fact.TenantRecord, error) {
 	prefix := storeKeyOf(storeRecord)
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(v.snap, prefix, successor(prefix))
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	defer it.Close()
 	var list []fact.TenantRecord
@@ -268,9 +264,9 @@ func (v *View) Keys(ctx context.Context, tenant string) ([]fact.Key, error) {
 // the reader.
 func keysOf(r pebble.Reader, look func([]byte) ([]byte, error), tenant string) ([]fact.Key, error) {
 	prefix := appendString(storeKeyOf(storeKey), tenant)
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: successor(prefix)})
+	it, err := openIter(r, prefix, successor(prefix))
 	if err != nil {
-		return nil, storageError("open an iterator", err)
+		return nil, err
 	}
 	defer it.Close()
 	var keys []fact.Key
@@ -369,9 +365,9 @@ func (v *View) purgeCount(ctx context.Context, s space, p *fact.Purge) (uint64, 
 func (v *View) countRows(s space, subject string) (uint64, error) {
 	lower := s.class(subject, fact.Active)
 	upper := successor(s.class(subject, fact.Retracted))
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	it, err := openIter(v.snap, lower, upper)
 	if err != nil {
-		return 0, storageError("open an iterator", err)
+		return 0, err
 	}
 	var n uint64
 	for ok := it.First(); ok; ok = it.Next() {

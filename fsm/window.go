@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"abagraph/fact"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // scanWindow visits the entries of an interval index that can overlap
@@ -14,13 +12,13 @@ import (
 // read. In each bucket it jumps over what ended before the window
 // and over what starts after it, so that the cost follows the answer and the
 // number of buckets, not the length of the history.
-func scanWindow(it *pebble.Iterator, from, until fact.Instant, visit func() error) error {
+func scanWindow(it iterator, from, until fact.Instant, visit func() error) error {
 	return scanTailed(it, rowTail, from, until, visit)
 }
 
 // scanTailed is scanWindow for keys whose bucket stands tail bytes before the
 // end.
-func scanTailed(it *pebble.Iterator, tail int, from, until fact.Instant, visit func() error) error {
+func scanTailed(it iterator, tail int, from, until fact.Instant, visit func() error) error {
 	ok := it.First()
 	for ok {
 		k := it.Key()
