@@ -26,6 +26,7 @@ import (
 type pastWorld struct {
 	*rig
 	root     *rig
+	reader   *rig // who asks
 	door     memory.Options
 	rnd      *rand.Rand // of what happens
 	asking   *rand.Rand // of what is asked
@@ -74,7 +75,7 @@ func newPastWorld(t *testing.T, seed uint64) *pastWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &pastWorld{rnd: newDice(seed, 5), asking: newDice(seed, 6), closed: map[string]uint64{}, vectors: &moody{Provider: hash}, fading: seed%2 == 0}
+	w := &pastWorld{rnd: newDice(seed, 5), asking: newDice(seed, 6), closed: map[string]uint64{}, vectors: &moody{Provider: hash}, fading: seed%4 == 2}
 	w.door = memory.Options{AdminKey: "root", Words: table, Leads: func() bool { return false }}
 	if seed%3 != 0 {
 		w.door.Embedder, w.door.Embedding, w.door.EmbedTimeout = w.vectors, "hash", time.Minute
@@ -90,6 +91,10 @@ func newPastWorld(t *testing.T, seed uint64) *pastWorld {
 	w.root = servePast(t, onenode.Start(t), w.door)
 	w.rig = w.root.as(w.root.post("/api/tenants", `{"id":"a","role":"admin"}`).status(http.StatusCreated).object().text("key"))
 	w.root.post("/api/tenants", `{"id":"b"}`).status(http.StatusCreated)
+	w.reader = w.root
+	if seed%4 == 0 {
+		w.reader = w.clerk()
+	}
 	w.first = int64(w.node.Now())
 	w.times = append(append(w.times, pastTimes...), w.first)
 	return w
@@ -297,8 +302,21 @@ func (w *pastWorld) fork() {
 	}
 }
 
+// clerk is a reader whom a policy shows a part of the facts.
+func (w *pastWorld) clerk() *rig {
+	w.t.Helper()
+	w.fine(w.root.do(http.MethodPut, "/api/policy?tenant=a", `{"version":"v0","rules":[{"role":"admin","permissions":["facts:*","branch:*"]},{"role":"clerk","permissions":["facts:read"]},
+		{"role":"clerk","effect":"deny","permissions":["facts:read"],"predicates":["likes","title"]},{"role":"clerk","effect":"deny","permissions":["facts:read"],"sources":["hr"]}],
+		"roles":[{"agent":"clerk","role":"clerk"}]}`))
+	key := w.root.post("/api/tenants/a/keys", `{"name":"clerk","role":"read"}`).status(http.StatusCreated).object()
+	return w.root.as(key.text("key"))
+}
+
 func (w *pastWorld) policy() {
 	w.t.Helper()
+	if w.reader != w.root {
+		return // who may see what is a matter of today
+	}
 	w.policies++
 	w.fine(w.root.do(http.MethodPut, "/api/policy?tenant=a", fmt.Sprintf(`{"version":"v%d","rules":[{"role":"admin","permissions":["facts:*","branch:*"]},{"role":"clerk","permissions":["facts:read"],"predicates":["p%d"]}],
 		"roles":[{"agent":"agent-%d","role":"clerk"}]}`, w.policies, w.policies, w.policies)))
@@ -309,6 +327,9 @@ func (w *pastWorld) others() {
 	w.t.Helper()
 	for range 3 {
 		w.fine(w.root.post("/api/facts?tenant=b", w.statement()))
+	}
+	if w.fading { // and what will be erased
+		w.fine(w.post("/api/facts"+w.branch(), fmt.Sprintf(`{"subject":"Gone:1","predicate":"knows","object":"Person:%d","transient":true,"valid_until":4000000000000}`, w.rnd.IntN(4))))
 	}
 	if !w.pure && w.oneIn(2) {
 		w.fine(w.root.post("/api/admin/purge?tenant=b&confirm=1&subject="+url.QueryEscape(choose(w, pastNames)), ""))
@@ -328,8 +349,8 @@ func (w *pastWorld) embedAll() {
 	}
 }
 
-// night is what happens when nobody looks: everything that is due, another tenant's
-// end, and vectors for all.
+// night is what happens when nobody looks: everything that is due, erasures, another
+// tenant's end, and vectors for all.
 func (w *pastWorld) night() {
 	w.t.Helper()
 	w.node.Advance(3 * time.Hour)
@@ -337,6 +358,9 @@ func (w *pastWorld) night() {
 	w.embedAll()
 	if !w.pure {
 		w.fine(w.root.post("/api/admin/purge?tenant=b&confirm=1&prefix=P", ""))
+	}
+	if w.fading {
+		w.fine(w.root.post("/api/admin/purge?tenant=a&confirm=1&subject=Gone:1", ""))
 	}
 	w.fine(w.root.delete("/api/tenants/b"))
 }
