@@ -200,7 +200,7 @@ func nobodys(name, text string) string {
 
 // stockOf gives an attacker things of its own, so that there is something to compare.
 func (s *siege) stockOf(who *attacker) {
-	w, boss, in := s.as(who.write), s.as(who.admin), s.wordsOf(who)
+	w, boss, in := s.as(who.write), s.as(who.admin), who.words
 	w.do("POST /api/facts", in(`{"subject":"Aaa:one","predicate":"aknows","object":"Person:qbsubj","source":"asource"}`))
 	w.do("POST /api/facts", in(`{"subject":"Aaa:one","predicate":"aname","object":"one"}`))
 	w.do("POST /api/facts", in(`{"subject":"Aaa:one","predicate":"aname","object":"two"}`))

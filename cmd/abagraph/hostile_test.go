@@ -40,6 +40,7 @@ type siege struct {
 	cat          *attacker       // who minds its own things
 	before       string          // what it was answered before the victim had any
 	echoed       map[string]bool // of theirs, what the attacker has written itself
+	judged       map[string]bool // long answers that were judged already
 	marks        int
 }
 
@@ -47,6 +48,8 @@ type siege struct {
 type attacker struct {
 	name               string // ann, or amy, the twin
 	read, write, admin string
+	words              func(string) string // how it says a text of the tables
+	plain              *strings.Replacer   // takes its own words from an answer
 }
 
 // speaker speaks to a node with a key, and is answered what it wants.
@@ -146,8 +149,8 @@ func quoted(text string) string {
 
 // besiege starts nodes with all that they may be told, and stocks the tenants.
 func besiege(t *testing.T, nodes int) *siege {
-	s := &siege{t: t, traces: collector.Start(t), model: standin.New(t, readsFacts), feed: source(t), told: map[string]bool{}, echoed: map[string]bool{}, now: fmt.Sprint(time.Now().UnixMilli())}
-	embeddings, dir := vectors(t), t.TempDir()
+	s := &siege{t: t, traces: collector.Start(t), model: standin.New(t, readsFacts), feed: source(t), told: map[string]bool{}, echoed: map[string]bool{}, judged: map[string]bool{}, now: fmt.Sprint(time.Now().UnixMilli())}
+	embeddings, dir, path := vectors(t), t.TempDir(), built(t)
 	for i := range nodes {
 		data := filepath.Join(dir, fmt.Sprint(i))
 		args := []string{"serve", "--bind", "127.0.0.1:0", "--peer-bind", "127.0.0.1:0", "--node-id", fmt.Sprint("node-", i), "--data", data, "--base-domain", "mem.example",
@@ -157,6 +160,7 @@ func besiege(t *testing.T, nodes int) *siege {
 			args = append(args, "--join", s.nodes[0].peers)
 		}
 		command := program(t, args...)
+		command.Path = path
 		for name, value := range map[string]string{"ABAGRAPH_ADMIN_KEY": "admin key", "ABAGRAPH_SECOND_ADMIN_KEY": "second admin key", "ABAGRAPH_CLUSTER_SECRET": "cluster secret",
 			"ABAGRAPH_PII_KEY": "key of the masking", "ABAGRAPH_EMBEDDING_API_KEY": "key of the vectors", "HOSTILE_SECRET": "secret of a webhook"} {
 			command.Env = append(command.Env, name+"="+hidden[value])
@@ -166,6 +170,7 @@ func besiege(t *testing.T, nodes int) *siege {
 	s.gate = s.nodes[nodes-1]
 	s.epoch = s.readEpoch()
 	s.cat = s.attacker("cat")
+	s.brief(s.cat)
 	s.stockOf(s.cat)
 	s.before = s.lookAs(s.cat)
 	s.stock()
@@ -184,7 +189,7 @@ func (s *siege) readEpoch() string {
 func (s *siege) lookAs(who *attacker) string {
 	var all strings.Builder
 	d := readDescription(s.t, s.as(who.read).raw("GET /openapi.json", ""))
-	for _, a := range d.attempts(s.t, s.wordsOf(who)) {
+	for _, a := range d.attempts(s.t, who.words) {
 		if a.method != http.MethodGet || !a.plain || !a.steady || a.route == "GET /api/stream" {
 			continue
 		}
@@ -201,6 +206,20 @@ func (s *siege) attacker(name string) *attacker {
 	a := &attacker{name: name, write: s.tenant(name, name)}
 	a.read, a.admin = s.key(name, "areader", "read"), s.key(name, "aboss", "admin")
 	return a
+}
+
+// brief tells an attacker what there is to be said.
+func (s *siege) brief(who *attacker) {
+	who.words = s.wordsOf(who)
+	at := 0
+	var pairs []string
+	if who.name == "amy" {
+		at, pairs = 1, []string{"qn", "qb", "Qn", "Qb", "amy", "ann"}
+	}
+	for i := 0; i < len(s.twins); i += 2 {
+		pairs = append(pairs, s.twins[i+at], fmt.Sprintf("<theirs %d>", i))
+	}
+	who.plain = strings.NewReplacer(pairs...)
 }
 
 // wordsOf is how an attacker says a text of the tables.
@@ -232,7 +251,7 @@ func bearing(key func(*attacker) string) func(*http.Request, *attacker, func(str
 }
 
 var entrances = []entrance{
-	{"with a key that reads", true, bearing(func(a *attacker) string { return a.read })},
+	{"with a key that reads", false, bearing(func(a *attacker) string { return a.read })},
 	{"with a key that writes", false, bearing(func(a *attacker) string { return a.write })},
 	{"with an admin's key", true, bearing(func(a *attacker) string { return a.admin })},
 	{"without a key", false, bearing(func(*attacker) string { return "" })},
@@ -281,7 +300,6 @@ func (s *siege) try(who *attacker, w *entrance, a *attempt) *answer {
 }
 
 func (s *siege) once(who *attacker, w *entrance, a *attempt) *answer {
-	words := s.wordsOf(who)
 	r, err := http.NewRequest(a.method, s.gate.url+a.path, strings.NewReader(a.body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -289,7 +307,7 @@ func (s *siege) once(who *attacker, w *entrance, a *attempt) *answer {
 	if a.body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	w.with(r, who, words)
+	w.with(r, who, who.words)
 	if a.header[0] != "" {
 		r.Header.Set(a.header[0], a.header[1])
 	}
@@ -334,38 +352,13 @@ func (s *siege) follow(who *attacker, q url.Values, body io.Reader) string {
 	return ""
 }
 
-var (
-	aUUID      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	aKey       = regexp.MustCompile(`aba_[A-Za-z0-9_-]+`)
-	anHash     = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	aDate      = regexp.MustCompile(`\b20\d\d-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d+)?Z)?\b`)
-	aTime      = regexp.MustCompile(`\b1[7-9]\d{11}\b`)
-	aTx        = regexp.MustCompile(`"((?:[a-z_]*_)?tx|token|next|total_ms|ms|age_ms|tokens|total_tokens|prompt_tokens|recency|score)(\\?)":"?[0-9.eE+-]+"?`)
-	aTxInWords = regexp.MustCompile(`\b(tx|token) \d+`)
-	anEvent    = regexp.MustCompile(`(?m)^id: .*$`)
-)
+// itsOwn is what may differ between answers to two tenants: ids, keys, hashes, txs and
+// times, what follows from those, and whether the job of vectors runs at this moment.
+var itsOwn = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|\baba_[A-Za-z0-9_-]+|\b[0-9a-f]{64}\b|\b1[7-9]\d{11}\b|\b20\d\d-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b|(?:tx|token|next|ms|tokens|recency|score)\\?":"?[0-9.eE+-]+"?|\b(?:tx|token) \d+|(?m:^id: .*$)|"running":(?:true|false)`)
 
-// settle takes from an answer what may differ: ids of the tenant's own, txs and times.
+// settle takes from an answer what may differ.
 func (s *siege) settle(who *attacker, text string) string {
-	if who.name != "ann" {
-		back := []string{"qn", "qb", "Qn", "Qb", "amy", "ann"}
-		for i := 0; i < len(s.twins); i += 2 {
-			back = append(back, s.twins[i+1], s.twins[i])
-		}
-		text = strings.NewReplacer(back...).Replace(text)
-	}
-	for i, id := range s.theirs {
-		text = strings.ReplaceAll(text, id, fmt.Sprintf("<theirs %d>", i))
-	}
-	text = aUUID.ReplaceAllString(text, "<id>")
-	text = aKey.ReplaceAllString(text, "<key>")
-	text = anHash.ReplaceAllString(text, "<hash>")
-	text = aDate.ReplaceAllString(text, "<date>")
-	text = aTime.ReplaceAllString(text, "<time>")
-	text = strings.ReplaceAll(text, `"running":true`, `"running":false`) // the job of vectors, at this moment
-	text = aTx.ReplaceAllString(text, `"$1$2":<n>`)
-	text = aTxInWords.ReplaceAllString(text, "$1 <n>")
-	return anEvent.ReplaceAllString(text, "id: <cursor>")
+	return itsOwn.ReplaceAllLiteralString(who.plain.Replace(text), "<>")
 }
 
 func headersOf(h http.Header) string {
@@ -389,6 +382,9 @@ func (s *siege) attack(w *entrance, a, twin *attempt) {
 	if !a.steady {
 		return
 	}
+	if one.status == two.status && one.body == two.body && headersOf(one.headers) == headersOf(two.headers) {
+		return
+	}
 	first := fmt.Sprintf("%d\n%s\n%s", one.status, s.settle(ann, headersOf(one.headers)), s.settle(ann, one.body))
 	second := fmt.Sprintf("%d\n%s\n%s", two.status, s.settle(amy, headersOf(two.headers)), s.settle(amy, two.body))
 	if first != second {
@@ -408,6 +404,12 @@ func around(text, other string) string {
 // judge looks for what no answer may hold.
 func (s *siege) judge(what string, a *attempt, got *answer) {
 	all := got.body + headersOf(got.headers)
+	if s.judged[all] {
+		return
+	}
+	if len(all) > 64<<10 {
+		s.judged[all] = true // the same page for everybody
+	}
 	if strings.Contains(strings.ToLower(all), "zzcanary") {
 		at := strings.Index(strings.ToLower(all), "zzcanary")
 		s.complain("canary "+a.route, "%s: shows what is the victim's: %d … %s", what, got.status, all[max(0, at-300):min(len(all), at+100)])
@@ -486,20 +488,27 @@ func TestTEN01TheHostileTenant(t *testing.T) {
 // run makes all attempts; whole with each value of each parameter.
 func (s *siege) run(whole bool) {
 	s.ann, s.amy = s.attacker("ann"), s.attacker("amy")
-	s.stockOf(s.ann)
-	s.stockOf(s.amy)
-	s.now = fmt.Sprint(time.Now().UnixMilli())
+	for _, who := range []*attacker{s.ann, s.amy} {
+		s.brief(who)
+		s.stockOf(who)
+	}
+	s.now = fmt.Sprint(time.Now().UnixMilli()) // when all is there
+	s.brief(s.ann)
+	s.brief(s.amy)
 	root := s.as(hidden["admin key"])
 	before := s.holdings(s.gate)
 	described := root.raw("GET /openapi.json", "")
 	d := readDescription(s.t, described)
 	tools := readTools(s.t, root.raw("POST /mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Content-Type: application/json"))
-	theirs := append(d.attempts(s.t, s.wordsOf(s.ann)), messages(s.t, tools, s.wordsOf(s.ann))...)
-	nobodys := append(d.attempts(s.t, s.wordsOf(s.amy)), messages(s.t, tools, s.wordsOf(s.amy))...)
+	theirs := append(d.attempts(s.t, s.ann.words), messages(s.t, tools, s.ann.words)...)
+	nobodys := append(d.attempts(s.t, s.amy.words), messages(s.t, tools, s.amy.words)...)
 	for _, round := range rounds {
 		for _, w := range entrances {
+			if round.late && !(whole && w.whole) {
+				continue
+			}
 			for i := range theirs {
-				if round(&theirs[i]) && (theirs[i].plain || w.whole && whole) {
+				if round.of(&theirs[i]) && (theirs[i].plain || w.whole && !round.late && whole) {
 					s.attack(&w, &theirs[i], &nobodys[i])
 				}
 			}
@@ -527,4 +536,10 @@ func unnamed(a *attempt) bool { return changes(a) && !strings.Contains(a.route, 
 // rounds: first the attackers have nothing of the victim's names; then they make things
 // of the same names, read, change and delete those; the policy comes late, since it says
 // what they may do.
-var rounds = []func(*attempt) bool{reads, ends, named, unnamed, reads, named, policy, ends, reads}
+var rounds = []round{{reads, false}, {ends, false}, {named, false}, {unnamed, false}, {reads, true}, {named, true}, {policy, true}, {ends, true}, {reads, true}}
+
+// A round is some of the attempts. Late ones are the admin's of a tenant alone.
+type round struct {
+	of   func(*attempt) bool
+	late bool
+}
