@@ -23,7 +23,7 @@ import (
 // node, after all that is due, purges and new vectors, and of one that has nothing but
 // a snapshot. Each answer is the same to the byte.
 func TestAPastAnswerStays(t *testing.T) {
-	seeds, steps, share := []uint64{1, 2, 3, 4}, 120, 12
+	seeds, steps, share := []uint64{1, 2}, 120, 24
 	if text := os.Getenv("ABAGRAPH_SEED"); text != "" {
 		first, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
