@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -485,8 +486,10 @@ func TestTEN01TheHostileTenant(t *testing.T) {
 	t.Run("through a follower", func(t *testing.T) { besiege(t, 3).run(false) })
 }
 
-// run makes all attempts; whole with each value of each parameter.
+// run makes all attempts; whole with values of each parameter: a quarter of them, or
+// every one where ABAGRAPH_SEED is set.
 func (s *siege) run(whole bool) {
+	all := os.Getenv("ABAGRAPH_SEED") != ""
 	s.ann, s.amy = s.attacker("ann"), s.attacker("amy")
 	for _, who := range []*attacker{s.ann, s.amy} {
 		s.brief(who)
@@ -508,7 +511,7 @@ func (s *siege) run(whole bool) {
 				continue
 			}
 			for i := range theirs {
-				if round.of(&theirs[i]) && (theirs[i].plain || w.whole && !round.late && whole) {
+				if round.of(&theirs[i]) && (theirs[i].plain || w.whole && !round.late && whole && (all || i%4 == 0)) {
 					s.attack(&w, &theirs[i], &nobodys[i])
 				}
 			}
