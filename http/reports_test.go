@@ -210,13 +210,13 @@ func TestReportsKeepToThePolicy(t *testing.T) {
 	r := start(t, "secret-admin-key")
 	acme := r.tenantOf("acme", "admin")
 	narrow, agent := r.keyOf("acme", "narrow", "admin"), r.keyOf("acme", "agent-7", "write")
-	acme.assert("Person:a", "salary", `"4711"`)
+	acme.assert("Person:a", "salary", `"fifty"`)
 	acme.assert("Person:a", "works_at", `"Org:x"`)
 	body := `{"name":"mine","sections":["changes","new_entities","contradictions","stale","sources"]}`
 	agent.post("/api/reports", body).fails(http.StatusForbidden, "Forbidden")
 	agent.post("/api/facts", `{"subject":"Report:mine","predicate":"report_edition","object":"{}"}`).fails(http.StatusForbidden, "Forbidden")
 	narrow.post("/api/reports", body).status(http.StatusCreated)
-	if got := narrow.post("/api/reports/mine/run", "").edition("changes", "object"); got != `{"added":2,"ended":0,"unchanged":0} Org:x 4711` {
+	if got := narrow.post("/api/reports/mine/run", "").edition("changes", "object"); got != `{"added":2,"ended":0,"unchanged":0} Org:x fifty` {
 		t.Errorf("without a policy: %s", got)
 	}
 	acme.do(http.MethodPut, "/api/policy", `{"version":"v1","rules":[
@@ -225,14 +225,14 @@ func TestReportsKeepToThePolicy(t *testing.T) {
 		"roles":[{"agent":"narrow","role":"clerk"},{"agent":"default","role":"boss"},{"agent":"agent-7","role":"reader"}]}`).status(http.StatusOK)
 	for _, key := range []*rig{narrow, acme} { // whoever asks for it
 		key.post("/api/reports/mine/run", "").status(http.StatusOK)
-		if got := acme.get("/api/reports/mine"); got.edition("changes", "object") != `{"added":1,"ended":0,"unchanged":0} Org:x` || strings.Contains(got.Body, "4711") {
+		if got := acme.get("/api/reports/mine"); got.edition("changes", "object") != `{"added":1,"ended":0,"unchanged":0} Org:x` || strings.Contains(got.Body, "fifty") {
 			t.Errorf("under the policy: %s", got.Body)
 		}
 	}
-	if got := narrow.post("/api/reports/mine/run?dry_run=1", "").Body; strings.Contains(got, "4711") {
+	if got := narrow.post("/api/reports/mine/run?dry_run=1", "").Body; strings.Contains(got, "fifty") {
 		t.Errorf("a dry run shows %s", got)
 	}
-	if got := acme.post("/api/reports/mine/run?dry_run=1", "").Body; !strings.Contains(got, "4711") {
+	if got := acme.post("/api/reports/mine/run?dry_run=1", "").Body; !strings.Contains(got, "fifty") {
 		t.Errorf("a dry run of one who may see all shows %s", got)
 	}
 	agent.get("/api/reports/mine").fails(http.StatusNotFound, "NotFound")
