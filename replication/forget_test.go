@@ -116,15 +116,8 @@ func leaveTail(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := rlog.Claim(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := rlog.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, done := logOf(t, path)
+	defer done()
 	at := kept.Snapshots[0]
 	var tail []*raft.Log
 	for i := range uint64(2) {
@@ -133,4 +126,18 @@ func leaveTail(t *testing.T, path string) {
 	if err := errors.Join(store.StoreLogs(tail), store.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// logOf opens the log of a node that does not run; done gives its directory back.
+func logOf(t *testing.T, path string) (store *rlog.Store, done func()) {
+	t.Helper()
+	dir, err := rlog.Claim(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if store, err = rlog.Open(dir); err != nil {
+		dir.Close()
+		t.Fatal(err)
+	}
+	return store, func() { dir.Close() }
 }

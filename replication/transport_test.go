@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"abagraph/fact"
-	rlog "abagraph/log"
 	"abagraph/log/entry"
 
 	"github.com/hashicorp/raft"
@@ -98,15 +97,8 @@ func TestNothingIsCommittedThatWasNotCompared(t *testing.T) {
 // before another member has it. It returns the index.
 func leaveWrite(t *testing.T, path string, request *fact.Request) uint64 {
 	t.Helper()
-	dir, err := rlog.Claim(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := rlog.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, done := logOf(t, path)
+	defer done()
 	var last raft.Log
 	index, err := store.LastIndex()
 	if err == nil {
