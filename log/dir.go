@@ -14,6 +14,7 @@ const (
 	lockName      = "LOCK"
 	identityName  = "node.json"
 	storeName     = "raft.db"
+	journalName   = "raft.journal"
 	snapshotsName = "snapshots"
 	stateName     = "state"
 )
@@ -21,7 +22,7 @@ const (
 // ours are the names that a directory may hold before it has an identity:
 // a first start may have been interrupted after any of them was made.
 var ours = map[string]bool{
-	lockName: true, storeName: true, snapshotsName: true, stateName: true, "lost+found": true,
+	lockName: true, storeName: true, journalName: true, journalName + ".next": true, snapshotsName: true, stateName: true, "lost+found": true,
 }
 
 // Dir is a claimed data directory. While it is held no other process may use

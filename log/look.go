@@ -32,7 +32,11 @@ func Look(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the log %s: %w", path, err)
 	}
-	s := &Store{path: path, inner: inner, closing: inner.Close}
+	f, err := lookFront(filepath.Join(dir, journalName), inner)
+	if err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	s := &Store{path: path, inner: f, closing: inner.Close}
 	if err := s.scan(); err != nil {
 		return nil, errors.Join(err, inner.Close())
 	}

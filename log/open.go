@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"abagraph/internal/planted"
@@ -44,10 +45,13 @@ func Open(dir *Dir) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the log %s: %w", path, err)
 	}
-	s := &Store{path: path, inner: inner, closing: inner.Close}
+	f, err := front(filepath.Join(dir.path, journalName), inner)
+	if err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	s := &Store{path: path, inner: f, closing: sync.OnceValue(func() error { return errors.Join(f.close(), inner.Close()) })}
 	if err := s.scan(); err != nil {
-		inner.Close()
-		return nil, err
+		return nil, errors.Join(err, s.closing())
 	}
 	return s, nil
 }

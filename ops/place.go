@@ -23,10 +23,10 @@ const asidePrefix = "replaced-"
 // parts are what makes a data directory a node's, in the order in which they are
 // set aside: without the first one no node starts there, so that a crash in between
 // is never served from.
-var parts = []string{"node.json", "state", "raft.db", "snapshots"}
+var parts = []string{"node.json", "state", "raft.db", "raft.journal", "snapshots"}
 
 // leftovers may lie beside them after a crash or an earlier restore.
-var leftovers = []string{"LOCK", "lost+found", "raft.db.next", "state.old", "node.json.tmp", stagingName}
+var leftovers = []string{"LOCK", "lost+found", "raft.db.next", "raft.journal.next", "state.old", "node.json.tmp", stagingName}
 
 // claim locks the data directory and looks at what it holds. A directory that holds
 // anything but a node's data is refused whatever is asked for.

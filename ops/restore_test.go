@@ -187,7 +187,7 @@ func TestRestoreReplacesAndTellsWhatIsLost(t *testing.T) {
 	if report.NodeID != "n7" || !strings.HasPrefix(report.SetAside, filepath.Join(data, "replaced-")) {
 		t.Errorf("report %+v", report)
 	}
-	for _, name := range []string{"node.json", "state", "raft.db", "snapshots"} {
+	for _, name := range []string{"node.json", "state", "raft.db", "raft.journal", "snapshots"} {
 		for _, dir := range []string{data, report.SetAside} {
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 				t.Error(err)
@@ -305,7 +305,7 @@ func TestRestoreAfterACrash(t *testing.T) {
 				t.Errorf("after step %d (replaced: %v) the restore cannot be run again", step, replaced)
 			}
 		}
-		if want := map[bool]int{false: 4, true: 8}[replaced]; steps != want {
+		if want := map[bool]int{false: 5, true: 10}[replaced]; steps != want {
 			t.Errorf("the restore has %d steps, not %d", steps, want)
 		}
 	}

@@ -58,6 +58,7 @@ var faults = map[string]faultKind{
 	"full-disk":        {disks: true, make: (*fault).fullDisk},
 	"flip-store":       {cluster: true, make: (*fault).flipStore},
 	"flip-log":         {cluster: true, make: (*fault).flipLog},
+	"flip-journal":     {cluster: true, make: (*fault).flipJournal},
 	"flip-snapshot":    {cluster: true, make: (*fault).flipSnapshot},
 	"torn":             {make: (*fault).torn},
 }

@@ -65,9 +65,10 @@ func (f *fault) fullDisk() error {
 	return n.Disk().Empty()
 }
 
-// flipStore, flipLog and flipSnapshot damage files of a follower that is down. The
+// flipStore, flipLog, flipJournal and flipSnapshot damage files of a follower that is down. The
 // node refuses to start, or to read what is damaged, or has all of it: never less.
 func (f *fault) flipStore() error    { return f.damaged("state", ".sst", flip) }
+func (f *fault) flipJournal() error  { return f.damaged("", "raft.journal", flip) }
 func (f *fault) flipLog() error      { return f.damaged("", "raft.db", flip) }
 func (f *fault) flipSnapshot() error { return f.damaged("snapshots", "", flip) }
 

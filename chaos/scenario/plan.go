@@ -16,7 +16,7 @@ var sets = map[string][]string{
 	"power":   {"power-cut-all"},
 	"clock":   {"clock-ahead", "clock-behind", "clock-apart", "kill-leader", "transfer"},
 	"members": {"transfer", "demote", "remove", "remove-running", "wipe", "wipe-alone", "install-cut", "rolling", "churn", "snapshots", "lag"},
-	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-snapshot", "torn"},
+	"disk":    {"power-cut", "power-cut-all", "slow-disk", "full-disk", "flip-store", "flip-log", "flip-journal", "flip-snapshot", "torn"},
 }
 
 // mixed is everything but Upgrade.

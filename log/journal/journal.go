@@ -1,0 +1,182 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+const (
+	segmentSize = 2 << 20
+	sectors     = segmentSize / sectorSize
+	fileSize    = 2 * segmentSize
+	// frameSize is what stands before a record's bytes: its length u32, its kind u8.
+	frameSize = 5
+	// MaxRecord is how long a record may be, in bytes.
+	MaxRecord = sectors*bodySize - frameSize
+)
+
+// The kinds of records.
+const (
+	kindRecord byte = 1
+	kindReset  byte = 2 // nothing before it counts
+)
+
+// ErrFull tells that the segment to be used next is not free yet.
+var ErrFull = errors.New("both segments of the journal are in use")
+
+// Journal is the open file. It is not safe for concurrent use, Free apart.
+type Journal struct {
+	file    *os.File
+	serial  uint32 // of the segment that is being filled
+	call    uint32 // of the last record in it
+	used    int    // its sectors
+	inUse   [2]atomic.Bool
+	buffer  []byte
+	broken  error // the first write that failed: what is on the disk is not known
+	syncing func(*os.File) error
+}
+
+// Create makes the file anew, whole or not at all, without a record.
+func Create(path string) error {
+	next := path + ".next"
+	if err := zeros(next); err != nil {
+		return errors.Join(fmt.Errorf("make the journal: %w", err), os.Remove(next))
+	}
+	if err := os.Rename(next, path); err != nil {
+		return fmt.Errorf("make the journal: %w", err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("make the journal: %w", err)
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return fmt.Errorf("make the journal: %w", err)
+	}
+	return nil
+}
+
+// zeros writes the whole file, so that the disk has set its blocks aside.
+func zeros(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	chunk := make([]byte, 256<<10)
+	for range fileSize / len(chunk) {
+		if _, err := f.Write(chunk); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Open opens the file to append to it, once its records were read with Read and are
+// kept elsewhere: they no longer count. Last is the serial number that Read has found. Without sync nothing is certain to be on the disk (a test of the tests).
+func Open(path string, last uint32, sync bool) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the journal: %w", err)
+	}
+	j := &Journal{file: f, serial: last, syncing: syncData}
+	if !sync {
+		j.syncing = func(*os.File) error { return nil }
+	}
+	if _, err := j.Reset(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return j, nil
+}
+
+// Append writes a record of up to MaxRecord bytes and returns, once it is on the disk,
+// the serial number of its segment.
+func (j *Journal) Append(record []byte) (serial uint32, err error) {
+	return j.append(kindRecord, record)
+}
+
+// Reset makes all records before it count no more, and begins a segment, whose serial
+// number it returns.
+func (j *Journal) Reset() (serial uint32, err error) {
+	j.inUse[0].Store(false)
+	j.inUse[1].Store(false)
+	if err := j.turn(); err != nil {
+		return 0, err
+	}
+	return j.append(kindReset, nil)
+}
+
+// Free tells that the records of a segment that is full are kept elsewhere.
+func (j *Journal) Free(serial uint32) { j.inUse[serial%2].Store(false) }
+
+// turn begins the next segment.
+func (j *Journal) turn() error {
+	if j.inUse[(j.serial+1)%2].Load() {
+		return ErrFull
+	}
+	j.serial, j.call, j.used = j.serial+1, 0, 0
+	j.inUse[j.serial%2].Store(true)
+	return nil
+}
+
+func (j *Journal) append(kind byte, record []byte) (uint32, error) {
+	if j.broken != nil {
+		return 0, j.broken
+	}
+	if len(record) > MaxRecord {
+		return 0, fmt.Errorf("write the journal: a record of %d bytes", len(record))
+	}
+	if j.used+sectorsOf(len(record)) > sectors {
+		if err := j.turn(); err != nil {
+			return 0, err
+		}
+	}
+	j.call++
+	j.lay(kind, record)
+	at := int64(j.serial%2)*segmentSize + int64(j.used)*sectorSize
+	_, err := j.file.WriteAt(j.buffer, at)
+	if err == nil {
+		err = j.syncing(j.file)
+	}
+	if err != nil {
+		j.broken = fmt.Errorf("write the journal: %w", err)
+		return 0, j.broken
+	}
+	j.used += len(j.buffer) / sectorSize
+	return j.serial, nil
+}
+
+// sectorsOf is how many sectors a record of n bytes takes.
+func sectorsOf(n int) int { return (frameSize + n + bodySize - 1) / bodySize }
+
+// lay puts a record into sectors, in the buffer.
+func (j *Journal) lay(kind byte, record []byte) {
+	n := sectorsOf(len(record))
+	if need := n * sectorSize; cap(j.buffer) < need {
+		j.buffer = make([]byte, need)
+	}
+	j.buffer = j.buffer[:n*sectorSize]
+	for part := range n {
+		sector := j.buffer[part*sectorSize : (part+1)*sectorSize]
+		body := sector[headSize:]
+		if part == 0 {
+			binary.LittleEndian.PutUint32(body, uint32(len(record)))
+			body[4] = kind
+			body = body[frameSize:]
+		}
+		took := copy(body, record)
+		record = record[took:]
+		clear(body[took:])
+		tag{j.serial, j.call, uint16(j.used + part), uint16(part)}.put(sector)
+	}
+}
+
+// Close closes the file.
+func (j *Journal) Close() error {
+	if err := j.file.Close(); err != nil {
+		return fmt.Errorf("close the journal: %w", err)
+	}
+	return nil
+}

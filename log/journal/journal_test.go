@@ -1,0 +1,320 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func create(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "raft.journal")
+	if err := Create(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func open(t *testing.T, path string) *Journal {
+	t.Helper()
+	_, last, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(path, last, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+func read(t *testing.T, path string) [][]byte {
+	t.Helper()
+	records, _, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+func content(t *testing.T, path string) []byte {
+	t.Helper()
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func equal(got, want [][]byte) bool {
+	if len(got) != len(want) {
+		return false
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], want[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func record(r *rand.Rand) []byte {
+	n := r.IntN(3000)
+	if r.IntN(8) == 0 {
+		n = r.IntN(3) * bodySize // at the edges of sectors
+	}
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = byte(r.Uint32())
+	}
+	return out
+}
+
+// What was appended is read again, over many turns of the segments, resets and starts.
+func TestRecordsAreReadAgain(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	path := create(t)
+	j := open(t, path)
+	var want, held [][]byte // of the segment that is being filled, of the one before
+	serial := uint32(0)
+	for i := range 12_000 {
+		rec := record(r)
+		got, err := j.Append(rec)
+		if errors.Is(err, ErrFull) {
+			j.Free(serial - 1)
+			got, err = j.Append(rec)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != serial {
+			held, want, serial = want, nil, got
+		}
+		want = append(want, rec)
+		if i%1997 == 0 {
+			if all := read(t, path); !equal(all, append(append([][]byte(nil), held...), want...)) {
+				t.Fatalf("after %d records %d are read, want %d and %d", i, len(all), len(held), len(want))
+			}
+		}
+		switch r.IntN(3000) {
+		case 0:
+			if _, err := j.Reset(); err != nil {
+				t.Fatal(err)
+			}
+			held, want = nil, nil
+			serial = j.serial
+		case 1:
+			j.Close()
+			j = open(t, path)
+			held, want, serial = nil, nil, j.serial
+		}
+	}
+	if serial < 6 {
+		t.Fatalf("only %d segments were used", serial)
+	}
+}
+
+// A segment that is in use is not written over.
+func TestFullUntilASegmentIsFree(t *testing.T) {
+	path := create(t)
+	j := open(t, path)
+	var want [][]byte
+	for i := 0; ; i++ {
+		rec := bytes.Repeat([]byte{byte(i)}, 100_000)
+		_, err := j.Append(rec)
+		if errors.Is(err, ErrFull) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, rec)
+	}
+	if len(want) < 2*segmentSize/110_000 || !equal(read(t, path), want) {
+		t.Fatalf("%d records were taken", len(want))
+	}
+	if _, err := j.Append(make([]byte, MaxRecord+1)); err == nil {
+		t.Fatal("a record of more than MaxRecord bytes was taken")
+	}
+}
+
+// crashed is a journal with some history, and its content before and after its last
+// record was written.
+func crashed(t *testing.T, r *rand.Rand, path string) (before, after []byte, records [][]byte) {
+	t.Helper()
+	j := open(t, path)
+	for range r.IntN(5) {
+		rec := record(r)
+		if _, err := j.Append(rec); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, rec)
+	}
+	before = content(t, path)
+	last := record(r)
+	if _, err := j.Append(last); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	return before, content(t, path), append(records, last)
+}
+
+// Of the record that was being written any of the sectors may be on the disk: it is read
+// whole or not at all, and those before it always. Many such ends follow upon each other
+// in one file.
+func TestTornRecordIsLeftOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	path := create(t)
+	torn, whole := 0, 0
+	for round := range 120 {
+		before, after, records := crashed(t, r, path)
+		mixed := append([]byte(nil), before...)
+		for at := 0; at < fileSize; at += sectorSize {
+			if r.IntN(3) > 0 {
+				copy(mixed[at:at+sectorSize], after[at:])
+			}
+		}
+		if err := os.WriteFile(path, mixed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := read(t, path)
+		complete := bytes.Equal(mixed, after)
+		switch {
+		case complete && equal(got, records):
+			whole++
+		case !complete && equal(got, records[:len(records)-1]):
+			torn++
+		default:
+			t.Fatalf("round %d: %d records are read of %d, all written: %v", round, len(got), len(records), complete)
+		}
+	}
+	if torn < 20 || whole < 20 {
+		t.Fatalf("%d were torn and %d whole: the test looks at too few", torn, whole)
+	}
+}
+
+// A changed byte of what counts is reported, and never takes a record away in silence.
+func TestSTO01FlippedByteOfTheJournal(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	path := create(t)
+	_, after, records := crashed(t, r, path)
+	for len(records) < 4 {
+		_, after, records = crashed(t, r, path)
+	}
+	reported := 0
+	for at := 0; at < fileSize; at += 1 + r.IntN(100_000) {
+		reported += flip(t, path, after, at, records)
+	}
+	used := 0
+	for i, b := range after {
+		if b != 0 {
+			used = i
+		}
+	}
+	for at := used - 3000; at <= used; at += 41 {
+		reported += flip(t, path, after, at, records)
+	}
+	if reported < 40 {
+		t.Fatalf("only %d flips were reported", reported)
+	}
+}
+
+func flip(t *testing.T, path string, whole []byte, at int, want [][]byte) int {
+	t.Helper()
+	broken := append([]byte(nil), whole...)
+	broken[at] ^= 0x10
+	if err := os.WriteFile(path, broken, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := Read(path)
+	var d *Damage
+	switch {
+	case errors.As(err, &d):
+		return 1
+	case err != nil:
+		t.Fatal(err)
+	case !equal(got, want):
+		t.Fatalf("byte %d: %d records are read, want %d", at, len(got), len(want))
+	}
+	return 0
+}
+
+// A sector that lost a write which was reported to be on the disk is damage, unless
+// it is of the last record.
+func TestLostSectorIsReported(t *testing.T) {
+	path := create(t)
+	j := open(t, path)
+	for i := range 5 {
+		if _, err := j.Append(bytes.Repeat([]byte{byte(i + 1)}, 1200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.Close()
+	whole := content(t, path)
+	start := segmentSize + sectorSize // behind the mark of the first start, in slot 1
+	for sector := range 5 * sectorsOf(1200) {
+		broken := append([]byte(nil), whole...)
+		clear(broken[start+sector*sectorSize : start+(sector+1)*sectorSize])
+		if err := os.WriteFile(path, broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := Read(path)
+		var d *Damage
+		if last := sector >= 4*sectorsOf(1200); last && (err != nil || len(got) != 4) || !last && !errors.As(err, &d) {
+			t.Errorf("sector %d: %d records, %v", sector, len(got), err)
+		}
+	}
+}
+
+func TestAFileThatIsNoJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "raft.journal")
+	for name, content := range map[string][]byte{"empty": nil, "short": make([]byte, 5000), "other": bytes.Repeat([]byte("text "), fileSize/5+1)[:fileSize]} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var d *Damage
+		if _, _, err := Read(path); !errors.As(err, &d) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// After a write that failed nothing is taken: what the disk holds is not known.
+func TestAFailedWriteIsTheLast(t *testing.T) {
+	path := create(t)
+	j := open(t, path)
+	failing := errors.New("input/output error")
+	j.syncing = func(*os.File) error { return failing }
+	if _, err := j.Append([]byte("a")); !errors.Is(err, failing) {
+		t.Fatal(err)
+	}
+	j.syncing = syncData
+	if _, err := j.Append([]byte("b")); !errors.Is(err, failing) {
+		t.Fatal(err)
+	}
+}
+
+func FuzzSegment(f *testing.F) {
+	f.Add([]byte("a record"), uint32(1), uint32(1), uint16(0))
+	f.Fuzz(func(t *testing.T, body []byte, serial, call uint32, part uint16) {
+		content := make([]byte, segmentSize)
+		copy(content[headSize:sectorSize], body)
+		tag{serial, call, 0, part}.put(content[:sectorSize])
+		s := look("journal", int(serial%2), content)
+		records, err := s.read(nil, true)
+		var d *Damage
+		if err != nil && !errors.As(err, &d) {
+			t.Fatal(err)
+		}
+		for _, r := range records {
+			if len(r) > MaxRecord {
+				t.Fatal(fmt.Sprint("a record of ", len(r)))
+			}
+		}
+	})
+}
