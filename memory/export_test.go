@@ -28,3 +28,6 @@ func (s *Service) ComparesAll(ctx context.Context, c Caller, q *SearchQuery) (bo
 	defer r.close()
 	return s.dense(r, q).Exact, nil
 }
+
+// Within is a context that ends after a time.
+var Within = within

@@ -35,7 +35,7 @@ func CheckLimit(n int64) (int, error) {
 func (s *Service) Facts(ctx context.Context, c Caller, q *FactsQuery, trace *Trace) (*fact.Page, Meta, error) {
 	ctx, part := span.Start(ctx, "memory.read", span.Internal)
 	defer part.End()
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := within(ctx, s.timeout)
 	defer cancel()
 	var needs uint64
 	if q.Cursor != nil {

@@ -94,14 +94,14 @@ const wholeTime = 90 * time.Second
 // basis may not.
 func (s *Service) beginFor(ctx context.Context, limit time.Duration, c Caller, r Read, needs uint64, trace *Trace) (*reading, error) {
 	ctx, part := span.Start(ctx, "memory.read", span.Internal)
-	waiting, enough := context.WithTimeout(ctx, s.timeout)
+	waiting, enough := within(ctx, s.timeout)
 	defer enough()
 	basis, err := s.await(waiting, r, needs, trace)
 	if err != nil {
 		part.End()
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := within(ctx, limit)
 	read, err := s.open(ctx, c, r, basis, trace)
 	if err != nil {
 		part.End()

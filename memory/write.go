@@ -136,7 +136,7 @@ func (o *WriteOptions) blamed(err error) error {
 func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact.Request, trace *Trace) (*fact.Result, error) {
 	ctx, part := span.Start(ctx, "memory.write", span.Internal)
 	defer part.End()
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := within(ctx, s.timeout)
 	defer cancel()
 	if err := s.confirm(ctx, c); err != nil {
 		return nil, err

@@ -263,6 +263,7 @@ func (n *Node) found(config *raft.Config, transport raft.Transport, id identity)
 func (n *Node) begin(id *identity) {
 	n.electAtOnce()
 	n.spawn(n.proposer.run)
+	n.spawn(n.proposer.beats)
 	n.spawn(func() { n.watchLog(n.ctx) })
 	if n.options.Dir != nil && n.options.DiskReserve > 0 {
 		n.lookAtRoom()

@@ -32,6 +32,7 @@ type proposer struct {
 	node  *Node
 	queue *lines
 	done  chan struct{} // closed when nothing is proposed any more
+	beat  *broadcast    // see await
 	// flight is the entry that was proposed last.
 	flight atomic.Pointer[flight]
 }
@@ -97,6 +98,7 @@ func newProposer(n *Node) *proposer {
 		node:  n,
 		queue: newLines(n.options.QueueLength, n.options.QueueBytes),
 		done:  make(chan struct{}),
+		beat:  newBroadcast(),
 	}
 }
 
@@ -121,11 +123,8 @@ func (p *proposer) submit(ctx context.Context, data []byte) (*fact.Result, error
 		p.node.metrics.refused.Inc()
 		return nil, errQueueFull()
 	}
-	select {
-	case o := <-q.done:
+	if o, ok := p.await(ctx, q); ok {
 		return o.told(part, came)
-	case <-ctx.Done():
-	case <-p.node.stopped:
 	}
 	if q.taken.CompareAndSwap(false, true) {
 		return nil, errNotProposed
