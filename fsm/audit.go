@@ -59,12 +59,25 @@ func (t *txn) audit(r *txRecord) error {
 		if i > 0 && tenant == r.Tenant {
 			continue
 		}
-		if err := l.set(appendUint(space{tenant: tenant}.appendPrefix(l.buf[:0], famAudit), t.tx), nil); err != nil {
-			return err
-		}
+		l.audits = append(l.audits, auditPlace{tenant, t.tx})
 	}
 	l.tail = appendTxRecord(l.tail[:0], r)
 	return l.set(appendUint(append(l.buf[:0], spaceStore, storeTx), t.tx), l.tail)
+}
+
+// auditPlace is where a tenant's trail tells of a tx.
+type auditPlace struct {
+	tenant string
+	tx     uint64
+}
+
+func (l *ledger) flushAudits() error {
+	for _, p := range l.audits {
+		if err := l.set(appendUint(l.key(space{tenant: p.tenant}, famAudit), p.tx), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chained returns the hash of a record that follows another.

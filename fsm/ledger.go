@@ -25,6 +25,7 @@ type ledger struct {
 	order  []*row           // both, in the order of their first change
 	lines  map[lineKey]*line
 	events []pendingEvent
+	audits []auditPlace
 
 	known    map[space]*spaceMemo
 	spaces   []*spaceMemo
@@ -102,7 +103,7 @@ func (m *Machine) newLedger() *ledger {
 		m: m, base: m.db, batch: m.db.NewBatch(), state: m.state,
 		rows: emptied(u.rows), forks: make(map[forkKey]*row), lines: emptied(u.lines), known: emptied(u.known),
 		outcomes: make(map[space]*outcomeMemo), dropped: make(map[outcomeKey]bool), registry: make(map[string][]byte),
-		order: u.order, events: u.events, spaces: u.spaces, slab: u.slab, buf: u.buf, tail: u.tail, hasher: u.hasher,
+		order: u.order, events: u.events, audits: u.audits, spaces: u.spaces, slab: u.slab, buf: u.buf, tail: u.tail, hasher: u.hasher,
 	}
 }
 
@@ -117,7 +118,9 @@ func (l *ledger) leave() {
 		clear(l.order)
 		clear(l.events)
 		clear(l.spaces)
-		u.order, u.events, u.spaces, u.buf, u.tail = l.order[:0], l.events[:0], l.spaces[:0], l.buf[:0], l.tail[:0]
+		clear(l.audits)
+		u.order, u.events, u.audits, u.spaces = l.order[:0], l.events[:0], l.audits[:0], l.spaces[:0]
+		u.buf, u.tail = l.buf[:0], l.tail[:0]
 	}
 	clear(l.slab)
 	u.slab = l.slab[:0]
