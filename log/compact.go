@@ -47,7 +47,7 @@ func Compact(dir *Dir) (before, after int64, err error) {
 	if err := os.Rename(next, path); err != nil {
 		return 0, 0, fmt.Errorf("compact the log: %w", err)
 	}
-	if err := journal.Create(filepath.Join(dir.path, journalName)); err != nil { // all of it is in raft.db
+	if _, err := journal.Create(filepath.Join(dir.path, journalName)); err != nil { // all of it is in raft.db
 		return 0, 0, fmt.Errorf("compact the log: %w", err)
 	}
 	d, err := os.Open(dir.path)

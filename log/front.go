@@ -58,8 +58,8 @@ func front(path string, db backend) (*fronted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.serial == 0 { // there is none, or it was never used
-		if err := journal.Create(path); err != nil {
+	if f.serial == 0 { // there is none
+		if f.serial, err = journal.Create(path); err != nil {
 			return nil, err
 		}
 	}

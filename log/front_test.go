@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"abagraph/log/journal"
+
 	"github.com/hashicorp/raft"
 )
 
@@ -192,7 +194,8 @@ func TestAClosedLogIsInOneFile(t *testing.T) {
 	if !errors.As(err, &d) || d.Path != filepath.Join(w.dir.path, journalName) {
 		t.Fatalf("a journal that is missing: %v", err)
 	}
-	w.must(os.WriteFile(filepath.Join(w.dir.path, journalName), make([]byte, 4<<20), 0o600))
+	_, err = journal.Create(filepath.Join(w.dir.path, journalName))
+	w.must(err)
 	s, err = Look(w.dir.path)
 	w.must(err)
 	w.check(s)

@@ -40,42 +40,51 @@ type Journal struct {
 	syncing func(*os.File) error
 }
 
-// Create makes the file anew, whole or not at all, without a record.
-func Create(path string) error {
+// Create makes the file anew, whole or not at all, without a record. It returns the
+// serial number that is in use.
+func Create(path string) (last uint32, err error) {
 	next := path + ".next"
-	if err := zeros(next); err != nil {
-		return errors.Join(fmt.Errorf("make the journal: %w", err), os.Remove(next))
+	if last, err = fresh(next); err != nil {
+		return 0, errors.Join(fmt.Errorf("make the journal: %w", err), os.Remove(next))
 	}
 	if err := os.Rename(next, path); err != nil {
-		return fmt.Errorf("make the journal: %w", err)
+		return 0, fmt.Errorf("make the journal: %w", err)
 	}
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("make the journal: %w", err)
+		return 0, fmt.Errorf("make the journal: %w", err)
 	}
 	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("make the journal: %w", err)
+		return 0, fmt.Errorf("make the journal: %w", err)
 	}
-	return nil
+	return last, nil
 }
 
-// zeros writes the whole file, so that the disk has set its blocks aside.
-func zeros(path string) error {
+// fresh writes the whole file, so that the disk has set its blocks aside, and a mark in
+// each segment, so that one of zeros is one that has lost what it held.
+func fresh(path string) (last uint32, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	chunk := make([]byte, 256<<10)
 	for range fileSize / len(chunk) {
 		if _, err := f.Write(chunk); err != nil {
-			return errors.Join(err, f.Close())
+			return 0, errors.Join(err, f.Close())
 		}
 	}
-	return errors.Join(f.Sync(), f.Close())
+	j := &Journal{file: f, syncing: (*os.File).Sync}
+	for range 2 {
+		if last, err = j.Reset(); err != nil {
+			break
+		}
+	}
+	return last, errors.Join(err, f.Close())
 }
 
 // Open opens the file to append to it, once its records were read with Read and are
-// kept elsewhere: they no longer count. Last is the serial number that Read has found. Without sync nothing is certain to be on the disk (a test of the tests).
+// kept elsewhere: they no longer count. Last is the serial number that Read has found.
+// Without sync nothing is certain to be on the disk (a test of the tests).
 func Open(path string, last uint32, sync bool) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -84,6 +93,11 @@ func Open(path string, last uint32, sync bool) (*Journal, error) {
 	j := &Journal{file: f, serial: last, syncing: syncData}
 	if !sync {
 		j.syncing = func(*os.File) error { return nil }
+	}
+	// What a process that was killed has not synced comes to the disk before the mark
+	// does: so the two segments there always have numbers that follow each other.
+	if err := j.syncing(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the journal: %w", err), f.Close())
 	}
 	if _, err := j.Reset(); err != nil {
 		return nil, errors.Join(err, f.Close())

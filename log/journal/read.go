@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -34,6 +35,10 @@ func Read(path string) (records [][]byte, last uint32, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the journal: %w", err)
 	}
+	return parse(path, content)
+}
+
+func parse(path string, content []byte) (records [][]byte, last uint32, err error) {
 	if len(content) != fileSize {
 		return nil, 0, &Damage{Path: path, Offset: -1, What: fmt.Sprintf("it has %d bytes, not %d", len(content), fileSize)}
 	}
@@ -45,15 +50,18 @@ func Read(path string) (records [][]byte, last uint32, err error) {
 	if older.serial > newer.serial {
 		older, newer = newer, older
 	}
-	if newer.resets() {
-		records, err = newer.read(nil, true)
-		return records, newer.serial, err
+	// Even where the older one does not count: what is wrong with it may be that it was
+	// the newer one.
+	if err := cmp.Or(older.bad, newer.bad); err != nil {
+		return nil, 0, err
 	}
-	if older.serial != 0 && older.serial+1 != newer.serial {
+	if older.serial == 0 || older.serial+1 != newer.serial {
 		return nil, 0, &Damage{Path: path, Offset: -1, What: fmt.Sprintf("segment %d follows %d", newer.serial, older.serial)}
 	}
-	if records, err = older.read(nil, false); err != nil {
-		return nil, 0, err
+	if !newer.resets() {
+		if records, err = older.read(nil, false); err != nil {
+			return nil, 0, err
+		}
 	}
 	if records, err = newer.read(records, true); err != nil {
 		return nil, 0, err
@@ -66,7 +74,7 @@ type segment struct {
 	path    string
 	start   int64
 	content []byte
-	serial  uint32 // 0 = never used
+	serial  uint32 // the greatest of its sectors
 	tags    []tag
 	bad     error // the first sector that is not what was written
 }
@@ -93,7 +101,7 @@ func look(path string, slot int, content []byte) *segment {
 
 // resets reports whether the segment begins with the mark that nothing before it counts.
 func (s *segment) resets() bool {
-	return s.serial != 0 && s.holds(0, 1, 0) && s.sector(0)[headSize+4] == kindReset
+	return s.holds(0, 1, 0) && s.sector(0)[headSize+4] == kindReset
 }
 
 func (s *segment) sector(i int) []byte { return s.content[i*sectorSize : (i+1)*sectorSize] }
@@ -104,9 +112,6 @@ func (s *segment) damage(i int, what string) error {
 
 // read appends the segment's records to what was read before.
 func (s *segment) read(records [][]byte, newest bool) ([][]byte, error) {
-	if s.serial == 0 || s.bad != nil {
-		return records, s.bad
-	}
 	at, call := 0, uint32(1)
 	for at < sectors && s.holds(at, call, 0) {
 		length := int(binary.LittleEndian.Uint32(s.sector(at)[headSize:]))
