@@ -59,6 +59,31 @@ func TestSearchAnswersByMeaning(t *testing.T) {
 	}
 }
 
+// TestSearchTellsWhichObjectsAreEntities: a plain object is one as soon as, and as long
+// as, a fact has it for its subject, and at an earlier tx only if one had it then.
+func TestSearchTellsWhichObjectsAreEntities(t *testing.T) {
+	r := startSearch(t, "")
+	entities := func(more string) string {
+		t.Helper()
+		return r.get(asks("who rides to camelot") + "&predicate=rides_to" + more).status(http.StatusOK).object().text("entities")
+	}
+	expect := func(more, want string) {
+		t.Helper()
+		if got := entities(more); got != want {
+			t.Errorf("the entities are %s, want %s", got, want)
+		}
+	}
+	r.assert("Person:arthur", "rides_to", `"camelot"`)
+	expect("", `["Person:arthur"]`)
+	r.assert("camelot", "lies_in", `"logres"`)
+	expect("", `["Person:arthur","camelot"]`)
+	expect("&tx=1", `["Person:arthur"]`)
+	r.post("/api/admin/purge?subject=camelot&confirm=1", "").status(http.StatusOK)
+	expect("", `["Person:arthur"]`)
+	r.assert("camelot", "lies_in", `"logres"`)
+	expect("", `["Person:arthur","camelot"]`)
+}
+
 func TestSearchReadsTheTimeOfAQuestion(t *testing.T) {
 	r := startSearch(t, "")
 	r.assert("Team:x", "led_by", `"Person:ann"`, `"valid_from":"2015-01-01"`)

@@ -73,6 +73,9 @@ type grapher struct {
 	predicates []string
 	// bare remembers which names are subjects, and which are not.
 	bare map[bareNode]bool
+	// noSubject tells without a look into the store that a name is no subject, where
+	// that is known; nil = never.
+	noSubject func(scope fact.Scope, name string) bool
 	// scanned counts the facts that were looked at, bytes those that are kept.
 	scanned, bytes int
 	// cut is set when a node had more facts than are read of one.
@@ -110,6 +113,9 @@ func (g *grapher) isSubject(ctx context.Context, tenant, node string) (bool, err
 		return known, nil
 	}
 	scope := fact.Scope{Tenant: tenant, Branch: g.r.scope.Branch}
+	if g.noSubject != nil && g.noSubject(scope, node) {
+		return false, nil
+	}
 	ok, err := g.r.view.IsSubject(ctx, scope, node, g.r.at)
 	if err != nil {
 		return false, fmt.Errorf("look for a node: %w", err)

@@ -134,7 +134,7 @@ func (s *Service) Search(ctx context.Context, c Caller, q *SearchQuery, trace *T
 	if err != nil {
 		return nil, r.meta, err
 	}
-	if err := r.speakOf(answer); err != nil {
+	if err := s.speakOf(r, answer); err != nil {
 		return nil, r.meta, err
 	}
 	if len(answer.Hits) == 0 {
@@ -391,9 +391,10 @@ func (a *SearchAnswer) arrange(q *SearchQuery) {
 }
 
 // speakOf lists the entities that the hits speak of: their subjects, and their
-// objects where these are nodes.
-func (r *reading) speakOf(a *SearchAnswer) error {
-	g := newGrapher(r, nil)
+// objects where these are nodes. Most objects are none, which the index knows.
+func (s *Service) speakOf(r *reading, a *SearchAnswer) error {
+	g, at := newGrapher(r, nil), r.raw.Position()
+	g.noSubject = func(scope fact.Scope, name string) bool { return s.indexes.NoSubject(scope, at, name) }
 	seen := map[string]bool{}
 	say := func(name string) {
 		if !seen[name] {

@@ -265,6 +265,21 @@ func (m *Indexes) index(ctx context.Context, scope fact.Scope, from Source) (*In
 	return x, nil
 }
 
+// NoSubject reports whether a name is known to be no fact's subject in a state, since
+// the index of the scope is there and of just that state.
+func (m *Indexes) NoSubject(scope fact.Scope, at fact.Position, name string) bool {
+	m.mu.Lock()
+	e := m.list[scope]
+	m.mu.Unlock()
+	if e == nil {
+		return false
+	}
+	x := e.index
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.built && x.epoch == at.Epoch && x.tx == at.Tx && x.purge == at.Purge && x.subjects.find(name) == nil
+}
+
 func (m *Indexes) drop(scope fact.Scope, x *Index) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
