@@ -116,13 +116,18 @@ func (w *denseWorld) plainVectors(c memory.Caller, q *memory.SearchQuery, asked 
 func (w *denseWorld) spread(facts []fact.Fact, asked []float32) (mean, scale float64) {
 	table := vector.NewTable(w.model.Dim)
 	query := table.NewQuery(asked)
-	var cosines []float64
+	var rows []int32
 	for i := range facts {
 		if v := w.vectors[facts[i].Statement()]; v != nil {
-			cosine, _ := table.Near(query, table.Add(1, v))
-			cosines = append(cosines, cosine)
-			mean += cosine
+			var coded vector.Coded
+			table.Code(&coded, v)
+			rows = append(rows, int32(table.Put(1, 0, &coded)))
 		}
+	}
+	cosines := make([]float64, len(rows))
+	table.Nears(query, rows, cosines)
+	for _, cosine := range cosines {
+		mean += cosine
 	}
 	if len(cosines) == 0 {
 		return 0, 0

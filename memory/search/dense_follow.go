@@ -195,11 +195,11 @@ func (in *intake) dropKnown() {
 	})
 }
 
-// keepVector takes over the vector of a statement that has a document. Callers hold
-// mu.
+// keepVector takes over the vector of a statement that has a document. One that has no
+// direction is as none. Callers hold mu.
 func (x *Index) keepVector(a *arrived, c *vector.Coded) {
 	d := x.dense
-	if _, there := d.rowOf[a.statement]; there || !x.hasPiece(a.statement) {
+	if _, there := d.rowOf[a.statement]; there || !c.Usable() || !x.hasPiece(a.statement) {
 		return
 	}
 	ord, there := x.byID[a.statement]
@@ -207,11 +207,28 @@ func (x *Index) keepVector(a *arrived, c *vector.Coded) {
 		a.tx = withStatement
 	}
 	d.latest = max(d.latest, a.tx)
-	row := d.table.Put(a.tx, c)
+	row := d.table.Put(a.tx, x.together(ord, there), c)
 	d.rowOf[a.statement] = row
 	if there && int(ord) < len(d.rows) {
 		d.rows[ord] = int32(row)
 	}
+}
+
+// leastTogether is how many facts a predicate has whose vectors lie together: so many
+// that what its last strip has room for is little beside them.
+const leastTogether = 4 * vector.StripRows
+
+// together tells with which others a document's vector lies: those of its predicate,
+// by which searches are narrowed down most, unless these are few.
+func (x *Index) together(ord uint32, there bool) uint32 {
+	if !there {
+		return 0
+	}
+	n := x.docs[ord].predicate
+	if len(x.predicates.lists[n].ords) < leastTogether {
+		return 0
+	}
+	return 1 + n
 }
 
 // end settles that all vectors of a state are there.

@@ -3,11 +3,10 @@ package search
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"abagraph/memory/vector"
 )
 
 // measure lists the candidates and tells the cosine of each. It works out what
@@ -59,7 +58,7 @@ func (s *denseSearch) gatherAll(ctx context.Context) error {
 	c := s.columns
 	c.ords = slices.Grow(c.ords, int(s.bound))[:s.bound]
 	counts := make([]int, (s.bound+windowSize-1)>>windowBits)
-	shared(len(counts), leastShare/windowSize, func(from, to int) {
+	shared(len(counts), shareSize/windowSize, func(from, to int) {
 		for w := from; w < to && (w%8 < 7 || ctx.Err() == nil); w++ {
 			counts[w] = s.gatherWindow(uint32(w), c.ords[w<<windowBits:min(int(s.bound), (w+1)<<windowBits)])
 		}
@@ -93,18 +92,13 @@ func (s *denseSearch) row(ord uint32) int32 {
 func (s *denseSearch) compare(ctx context.Context) error {
 	t, c := s.x.dense.table, s.columns
 	s.query = t.NewQuery(s.want.Vector)
-	s.guessed = !s.want.Exact && len(c.ords) > s.x.closely.exact && t.HasSigns()
+	if s.guessed = !s.want.Exact && len(c.ords) > s.x.closely.exact && t.HasSigns(); s.guessed {
+		t.ReadyToGuess(s.query)
+	}
 	c.cosines = slices.Grow(c.cosines, len(c.ords))[:len(c.ords)]
 	var missing atomic.Int64
-	shared(len(c.ords), leastShare, func(from, to int) {
-		s.compareSome(ctx, from, to)
-		n := int64(0)
-		for _, cosine := range c.cosines[from:to] {
-			if cosine != cosine {
-				n++
-			}
-		}
-		missing.Add(n)
+	shared(len(c.ords), shareSize, func(from, to int) {
+		missing.Add(int64(s.compareSome(ctx, from, to)))
 	})
 	s.missing = int(missing.Load())
 	return ctx.Err()
@@ -112,42 +106,39 @@ func (s *denseSearch) compare(ctx context.Context) error {
 
 // atOnce is how many candidates are compared in one go: the processor fetches them
 // side by side.
-const atOnce = vector.GuessAtOnce
+const atOnce = 256
 
-// compareSome compares a part of the candidates, until the context ends.
-func (s *denseSearch) compareSome(ctx context.Context, from, to int) {
+// compareSome compares a part of the candidates, until the context ends, and tells how
+// many have no vector.
+func (s *denseSearch) compareSome(ctx context.Context, from, to int) (missing int) {
 	c := s.columns
 	for n := 0; from < to; n++ {
 		if n%(lookUp/atOnce) == lookUp/atOnce-1 && ctx.Err() != nil {
-			return
+			return missing
 		}
 		end := min(to, from+atOnce)
-		s.compareFew(c.ords[from:end], c.cosines[from:end])
+		missing += s.compareFew(c.ords[from:end], c.cosines[from:end], s.guessed)
 		from = end
 	}
+	return missing
 }
 
-// compareFew compares at most atOnce candidates.
-func (s *denseSearch) compareFew(ords []uint32, cosines []float64) {
-	t := s.x.dense.table
-	var rows [atOnce]int32
+// compareFew compares at most atOnce candidates, or guesses, and tells how many have no
+// vector.
+func (s *denseSearch) compareFew(ords []uint32, cosines []float64, guess bool) (missing int) {
+	var list [atOnce]int32
+	rows := list[:len(ords)]
 	for i, ord := range ords {
-		rows[i] = s.row(ord)
-		if rows[i] != noRow && !s.guessed {
-			t.Ahead(uint32(rows[i]))
+		if rows[i] = s.row(ord); rows[i] == noRow {
+			missing++
 		}
 	}
-	if s.guessed {
-		t.Guesses(s.query, rows[:len(ords)], cosines)
+	if t := s.x.dense.table; guess {
+		t.Guesses(s.query, rows, cosines)
+	} else {
+		t.Nears(s.query, rows, cosines)
 	}
-	for i := range ords {
-		switch row := rows[i]; {
-		case row == noRow:
-			cosines[i] = math.NaN()
-		case !s.guessed:
-			cosines[i], _ = t.Near(s.query, uint32(row))
-		}
-	}
+	return missing
 }
 
 // standardiseCosines measures cosines in standard deviations from their mean over
@@ -171,14 +162,28 @@ func (s *denseSearch) standardiseCosines() {
 	}
 }
 
-// shared has the numbers up to n worked off in parts, of so many at least, among a few
-// goroutines that end with it.
-func shared(n, least int, some func(from, to int)) {
-	share := max(least, (n+maxWorkers-1)/maxWorkers)
-	var others sync.WaitGroup
-	for from := share; from < n; from += share {
-		others.Go(func() { some(from, min(n, from+share)) })
+// shared has the numbers up to n worked off in parts of a size by a few goroutines that
+// end with it. Whoever is free takes the next part: it may be long until another
+// goroutine runs, and most is done by then.
+func shared(n, size int, some func(from, to int)) {
+	if n <= size {
+		some(0, n)
+		return
 	}
-	some(0, min(n, share))
+	var taken atomic.Int64
+	work := func() {
+		for {
+			to := int(taken.Add(int64(size)))
+			if to-size >= n {
+				return
+			}
+			some(to-size, min(n, to))
+		}
+	}
+	var others sync.WaitGroup
+	for range min(maxWorkers, runtime.GOMAXPROCS(0), (n+size-1)/size) - 1 {
+		others.Go(work)
+	}
+	work()
 	others.Wait()
 }

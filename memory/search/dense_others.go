@@ -14,6 +14,7 @@ func (s *denseSearch) addOthers(ctx context.Context, mode Mode) error {
 	clear(c.others)
 	if len(s.clauses)+len(s.near) == 0 {
 		if s.missing == 0 {
+			s.bare = mode == Vector
 			return nil
 		}
 		for i, cosine := range c.cosines {

@@ -130,7 +130,7 @@ func (v *vectored) nearest(q *Query, passes func(*fact.Fact) bool) []fact.ID {
 	}
 	var list []near
 	for i := range v.facts {
-		if v.vectors[i] != nil && passes(&v.facts[i]) {
+		if passes(&v.facts[i]) && fact.Unit(slices.Clone(v.vectors[i])) {
 			list = append(list, near{i, fact.Dot(q.Dense.Vector, v.vectors[i])})
 		}
 	}
@@ -192,6 +192,90 @@ func TestManyCandidates(t *testing.T) {
 	t.Logf("recall@10 is %.3f; something was missed: %v", recall, guessed)
 	if recall < 0.95 {
 		t.Errorf("recall@10 is %.3f", recall)
+	}
+}
+
+// hostile makes vectors whose codes tell little: many that are the same, or nearly so,
+// or with one number that hides the others, made of very great or small ones, and some
+// that no provider's answer becomes: of no length, and not of numbers.
+func hostile(rnd *rand.Rand, n, dim int) [][]float32 {
+	list := make([][]float32, n)
+	for i := range list {
+		v := around(rnd, dim, nil)
+		if i >= 40 {
+			v = slices.Clone(list[rnd.IntN(40)])
+		}
+		at := rnd.IntN(dim)
+		switch i % 12 {
+		case 0, 1, 2:
+			v[at] += float32(rnd.NormFloat64() * 1e-4)
+		case 3, 4:
+			v[at] = 50
+		case 5:
+			for j := range v {
+				v[j] += float32(rnd.NormFloat64() * 1e-6)
+			}
+		case 6:
+			v = make([]float32, dim)
+			v[at] = 1
+		}
+		if i%12 == 7 {
+			longer := float32(math.Pow(10, float64(rnd.IntN(60)-30)))
+			for j := range v {
+				v[j] *= longer
+			}
+		}
+		fact.Unit(v)
+		switch i % 96 {
+		case 11:
+			clear(v)
+		case 23:
+			v[at] = float32(math.NaN())
+		case 35:
+			v[at] = float32(math.Inf(1))
+		}
+		list[i] = v
+	}
+	return list
+}
+
+// TestSearchesAreExactWhateverTheVectors: where few are left by a filter, or all are to
+// be compared, the hits are those of comparing with everything, their scores to the last
+// bit, whatever the vectors are and wherever they lie.
+func TestSearchesAreExactWhateverTheVectors(t *testing.T) {
+	for _, dim := range []int{3, 64, 100} {
+		rnd := rand.New(rand.NewPCG(uint64(dim), 5))
+		v := withVectors(6_000, dim, 5, false)
+		for i, vector := range hostile(rnd, len(v.vectors), dim) {
+			v.vectors[i] = vector
+			if i%10 == 3 {
+				v.facts[i].Predicate = "rather rare"
+			}
+		}
+		x := v.index(t)
+		for round := range 60 {
+			question := v.vectors[rnd.IntN(len(v.vectors))]
+			if round%2 == 0 || !fact.Unit(slices.Clone(question)) {
+				question = around(rnd, dim, nil)
+			}
+			question = slices.Clone(question)
+			fact.Unit(question)
+			q := v.query(question, Vector, 1+rnd.IntN(40))
+			q.Dense.Exact = true
+			if q.Predicate = []string{"", "rare", "rather rare"}[round%3]; q.Predicate != "" {
+				q.Dense.Exact = false
+			}
+			want := v.nearest(q, func(f *fact.Fact) bool { return q.Predicate == "" || f.Predicate == q.Predicate })
+			got := v.search(t, x, q)
+			if !slices.Equal(idsOf(got), want) {
+				t.Fatalf("dimension %d, %q: the first %d are %v, not %v", dim, q.Predicate, q.Top, idsOf(got), want)
+			}
+			for _, h := range got.Hits {
+				if exact := fact.Dot(question, v.vectors[v.place[h.ID]]); h.Score != exact {
+					t.Fatalf("dimension %d: a hit scores %v, not %v", dim, h.Score, exact)
+				}
+			}
+		}
 	}
 }
 

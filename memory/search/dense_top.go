@@ -41,12 +41,10 @@ const (
 	lookPerHit  = 32
 	// lookUp is how many documents are looked at between two looks at the context.
 	lookUp = 4_096
-	// maxWorkers share the comparing, where each has at least leastShare to do.
-	maxWorkers = 4
-	leastShare = 4_096
-	// leastClosely is leastShare where each lies elsewhere in memory.
-	leastClosely = 1_024
-	leastSpread  = 1e-9
+	// maxWorkers share what is to do for many candidates, so many at a time.
+	maxWorkers  = 4
+	shareSize   = 4_096
+	leastSpread = 1e-9
 	// rounding is more than what sums of parts lose.
 	rounding = 1e-9
 )
@@ -65,7 +63,8 @@ type denseSearch struct {
 	guessed bool
 	// A cosine counts as (cosine - mean) * scale.
 	mean, scale float64
-	missing     int // candidates without a vector
+	missing     int  // candidates without a vector
+	bare        bool // scores are cosines, and nothing else
 	final       []candidate
 }
 
@@ -174,20 +173,20 @@ func (s *denseSearch) choose(q *Query, top int) {
 	})
 }
 
-// candidate looks closely at a candidate.
+// candidate takes a candidate out of its columns, with the bounds of its cosine.
 func (s *denseSearch) candidate(i int) candidate {
 	c := candidate{ord: s.columns.ords[i], row: noRow, others: s.columns.others[i], cosine: s.columns.cosines[i]}
 	if c.cosine == c.cosine {
 		c.row = s.row(c.ord)
-		c.cosine, c.within = s.x.dense.table.Near(s.query, uint32(c.row))
+		c.within = s.x.dense.table.Within(s.query, uint32(c.row))
 	}
 	return c
 }
 
 func (s *denseSearch) value(c *candidate) float64 { return c.others + s.part(c.cosine) }
 
-// resolveAtOnce is how many full vectors are read at a time.
-const resolveAtOnce = 16
+// resolveAtOnce is how many full vectors are read at a time at least.
+const resolveAtOnce = 4
 
 // resolve reads the full vectors of the candidates, those that could score most
 // first, until none of the others could be among the best.
@@ -200,7 +199,7 @@ func (s *denseSearch) resolve(ctx context.Context, from Source, top int) error {
 		if len(known.list) == top && high(&rest[0]) < known.list[0].score-rounding {
 			break
 		}
-		some := rest[:min(len(rest), max(top, resolveAtOnce))]
+		some := rest[:min(len(rest), max(top-len(known.list), resolveAtOnce))]
 		rest = rest[len(some):]
 		if err := s.read(ctx, from, some); err != nil {
 			return err
@@ -235,15 +234,15 @@ func (s *denseSearch) read(ctx context.Context, from Source, list []candidate) e
 	return err
 }
 
-// leastRead is how many full vectors are worth a goroutine of their own.
-const leastRead = 32
+// readAtOnce is how many full vectors are worth a goroutine of their own.
+const readAtOnce = 4
 
 // exact reads the cosines of full vectors; NaN where there is none.
 func (s *denseSearch) exact(ctx context.Context, from Source, want []fact.VectorAt) ([]float64, error) {
 	cosines := make([]float64, len(want))
 	var mu sync.Mutex
 	var failed error
-	shared(len(want), leastRead, func(first, end int) {
+	shared(len(want), readAtOnce, func(first, end int) {
 		err := from.Vectors(ctx, s.x.scope, s.want.Model, want[first:end], func(i int, v []float32) {
 			cosines[first+i] = math.NaN()
 			if v != nil {
@@ -265,6 +264,9 @@ func (s *denseSearch) exact(ctx context.Context, from Source, want []fact.Vector
 // vectorAt tells where the vector of a document lies, which is in a row.
 func (x *Index) vectorAt(ord uint32, row int32) fact.VectorAt {
 	statement := x.statement(ord)
+	if statement == x.ids[ord] && x.dense.table.Tx(uint32(row)) == withStatement {
+		return fact.VectorAt{Statement: statement, Tx: x.docs[ord].firstTx}
+	}
 	return fact.VectorAt{Statement: statement, Tx: x.vectorTx(statement, uint32(row))}
 }
 

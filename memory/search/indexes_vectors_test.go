@@ -137,7 +137,7 @@ func TestVectorsOfAForgottenIndexAreNotRead(t *testing.T) {
 		m.drop(scope, x)
 		close(s.may)
 		synctest.Wait()
-		if n := x.dense.table.Len(); n > 1_500 || s.readers.Load() != 0 {
+		if n := len(x.dense.rowOf); n > 1_500 || s.readers.Load() != 0 {
 			t.Errorf("%d vectors of 2000 were read, and %d go on", n, s.readers.Load())
 		}
 	})

@@ -90,7 +90,10 @@ func (a *asked) weight() float64 {
 // prepare makes a query ready. Callers hold mu.
 func (x *Index) prepare(q *Query) *plan {
 	p := &plan{corpus: x.at(q.Moment), filter: &q.Filter}
-	list := questionWords(q.Text)
+	var list []asked
+	if q.Mode != Vector || q.Words != nil {
+		list = questionWords(q.Text)
+	}
 	if q.Mode != Vector {
 		for i := range list {
 			a := &list[i]

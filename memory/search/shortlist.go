@@ -11,47 +11,58 @@ const sampled = 4_096
 // shortlist takes candidates out of their columns: those that come into question
 // by what is known so far, with bounds.
 func (s *denseSearch) shortlist(top int) {
-	c := s.columns
+	values := s.values()
 	if s.guessed {
-		s.lookClosely(bestOf(s.values(), s.shortlisted(top)))
+		s.lookClosely(bestOf(values, s.shortlisted(top)))
 		return
 	}
 	// No score is further from its true one than the widest bounds say: most
 	// candidates are out by that, without a look at bounds of their own.
 	widest := s.x.dense.table.Widest(s.query) * s.scale
-	first := best{most: top, min: math.Inf(-1)}
-	for i := range c.ords {
-		if one := (scored{uint32(i), c.others[i] + s.part(c.cosines[i])}); !math.IsInf(one.score, -1) && first.wants(one) {
-			first.add(one)
-		}
-	}
-	least := math.Inf(-1)
-	if len(first.list) == top {
-		least = first.list[0].score - widest - rounding
-	}
-	for i := range c.ords {
-		if value := c.others[i] + s.part(c.cosines[i]); math.IsInf(value, -1) || value+widest < least {
+	least := bestBound(values, top) - widest - rounding
+	for i, value := range values {
+		if value+widest < least || math.IsInf(value, -1) {
 			continue
 		}
-		if one := s.candidate(i); s.value(&one)+one.within*s.scale >= least {
+		if one := s.candidate(i); value+one.within*s.scale >= least {
 			s.final = append(s.final, one)
 		}
 	}
 }
 
-// lookClosely takes guessed candidates with bounds. They lie far apart, so that the
-// processor is told ahead which it will be asked for.
+// bestBound is the least of the best values, so many of them; -Inf where there are fewer.
+func bestBound(values []float64, most int) float64 {
+	first := best{most: most, min: math.Inf(-1)}
+	least := math.Inf(-1)
+	for i, value := range values {
+		if value <= least {
+			continue
+		}
+		first.add(scored{uint32(i), value})
+		if len(first.list) == most {
+			least = first.list[0].score
+		}
+	}
+	return least
+}
+
+// lookClosely compares some of the guessed candidates, and takes them with bounds.
 func (s *denseSearch) lookClosely(list []scored) {
-	t := s.x.dense.table
+	c := s.columns
 	s.final = make([]candidate, len(list))
-	shared(len(list), leastClosely, func(from, to int) {
-		for i := from; i < to; i++ {
-			if next := i + atOnce; next < to {
-				if row := s.row(s.columns.ords[list[next].ord]); row != noRow {
-					t.Ahead(uint32(row))
-				}
+	shared(len(list), shareSize, func(from, to int) {
+		var ords [atOnce]uint32
+		var cosines [atOnce]float64
+		for ; from < to; from += atOnce {
+			some := list[from:min(to, from+atOnce)]
+			for i, one := range some {
+				ords[i] = c.ords[one.ord]
 			}
-			s.final[i] = s.candidate(int(list[i].ord))
+			s.compareFew(ords[:len(some)], cosines[:], false)
+			for i, one := range some {
+				c.cosines[one.ord] = cosines[i]
+				s.final[from+i] = s.candidate(int(one.ord))
+			}
 		}
 	})
 }
@@ -64,8 +75,11 @@ func (s *denseSearch) shortlisted(top int) int {
 // values are what all candidates score, as far as is known.
 func (s *denseSearch) values() []float64 {
 	c := s.columns
+	if s.bare {
+		return c.cosines
+	}
 	c.values = slices.Grow(c.values[:0], len(c.ords))[:len(c.ords)]
-	shared(len(c.ords), leastShare, func(from, to int) {
+	shared(len(c.ords), 4*shareSize, func(from, to int) { // each is quickly done
 		values, others, cosines := c.values[from:to], c.others[from:to], c.cosines[from:to]
 		for i, other := range others {
 			values[i] = other + s.part(cosines[i])

@@ -7,6 +7,10 @@
 // found. For very large tables a second form, one bit a number, tells a first
 // guess in a few nanoseconds.
 //
+// Vectors that are often asked for together are put side by side, so that who compares
+// with few of many reads few stretches of memory. Rows are fetched ahead of their turn,
+// so that the others are not slow either.
+//
 // Both forms are functions of the one vector alone. Nothing is trained and
 // nothing is built up from the others, so that a ranking depends neither on the
 // order in which vectors came nor on when a node began to keep them: every state

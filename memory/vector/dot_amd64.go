@@ -6,56 +6,68 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// atOnce is how many codes the processor's vector unit takes in one turn.
-const atOnce = 32
+const (
+	// inOneTurn is how many codes the processor's vector unit takes in one turn.
+	inOneTurn = 32
+	// ahead is how many rows before its turn a row is asked for, since rows may lie
+	// anywhere, and fetched how many of its codes: the processor foresees the rest.
+	ahead   = 32
+	fetched = 512
+)
 
-// dot sums products of codes. The sum is of whole numbers, and so the same
-// however it is added up.
-func dot(a []int16, b []int8) int32 {
-	n := len(b) &^ (atOnce - 1)
-	if n == 0 || !cpu.X86.HasAVX2 {
-		return dotPlain(a, b)
+// dots sums the products of the codes of the rows at the beginning of a list, as many
+// as there is room for, with those of a query. The sums are of whole numbers, and so
+// the same however they are added up.
+func (t *Table) dots(q *Query, list []int32, to []int32) {
+	n := t.dim &^ (inOneTurn - 1)
+	if n == 0 || len(to) == 0 || !cpu.X86.HasAVX2 {
+		t.dotsPlain(q, list, to)
+		return
 	}
-	a = a[:len(b)]
-	return dotAVX2(&a[0], &b[0], n) + dotPlain(a[n:], b[n:])
-}
-
-// dotAVX2 sums n products, n being a multiple of atOnce and not 0.
-//
-//go:noescape
-func dotAVX2(a *int16, b *int8, n int) int32
-
-// prefetch asks for the lines of the cache that hold n bytes, n being at least 1.
-//
-//go:noescape
-func prefetch(p unsafe.Pointer, n int)
-
-// Ahead tells the processor that Near will be asked for a row soon, which is no
-// faster for rows in order, and much faster for few of many.
-func (t *Table) Ahead(at uint32) {
-	prefetch(unsafe.Pointer(&t.rows[at]), 1)
-	prefetch(unsafe.Pointer(&t.codes[int(at)*t.dim]), t.dim)
-}
-
-// hasVPOPCNT tells whether the processor counts the bits of 256 at a time.
-var hasVPOPCNT = cpu.X86.HasAVX512VPOPCNTDQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2
-
-// tally tallies the rows that are none below 0.
-func (t *Table) tally(q *Query, rows []int32, to []tally) {
+	rows := list[:len(to)]
 	for _, at := range rows {
 		if at >= 0 {
 			_ = t.rows[at] // what the assembly reads is there
 		}
 	}
-	to = to[:len(rows)]
+	of := q.codes[:t.dim]
+	dotsAVX2(unsafe.SliceData(t.codes), t.dim, &of[0], &rows[0], len(rows), len(list), &to[0])
+	if n == t.dim {
+		return
+	}
+	for i, at := range rows {
+		if at >= 0 {
+			to[i] += dotPlain(of[n:], t.of(uint32(at))[n:])
+		}
+	}
+}
+
+// dotsAVX2 sums the products of the codes of n of the rows left, n being at least 1,
+// up to a multiple of inOneTurn, of which dim has one. Of the rows behind those it
+// has some fetched.
+//
+//go:noescape
+func dotsAVX2(codes *int8, dim int, of *int16, rows *int32, n, left int, to *int32)
+
+// hasVPOPCNT tells whether the processor counts the bits of 256 at a time.
+var hasVPOPCNT = cpu.X86.HasAVX512VPOPCNTDQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2
+
+// tally tallies the rows at the beginning of a list, as many as there is room for.
+func (t *Table) tally(q *Query, list []int32, to []tally) {
+	rows := list[:len(to)]
+	for _, at := range rows {
+		if at >= 0 {
+			_ = t.rows[at] // what the assembly reads is there
+		}
+	}
 	switch {
 	case len(rows) == 0 || !cpu.X86.HasPOPCNT:
 		t.tallyPlain(q.planes, rows, to)
 	case hasVPOPCNT && len(q.wide) == planes*t.words:
-		tallyVPOPCNT(unsafe.SliceData(t.signs), t.words, &q.wide[0], &rows[0], &to[0], len(rows))
+		tallyVPOPCNT(unsafe.SliceData(t.signs), t.words, &q.wide[0], &rows[0], len(rows), len(list), &to[0])
 	default:
 		of := q.planes[:planes*t.words]
-		tallyPOPCNT(unsafe.SliceData(t.signs), t.words, &of[0], &rows[0], &to[0], len(rows))
+		tallyPOPCNT(unsafe.SliceData(t.signs), t.words, &of[0], &rows[0], len(rows), len(list), &to[0])
 	}
 }
 
@@ -63,9 +75,10 @@ func (t *Table) tally(q *Query, rows []int32, to []tally) {
 // wideWords.
 //
 //go:noescape
-func tallyVPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
+func tallyVPOPCNT(signs *uint64, words int, of *uint64, rows *int32, n, left int, to *tally)
 
-// tallyPOPCNT tallies n rows of so many words, both being at least 1.
+// tallyPOPCNT tallies n of the rows left, of so many words; all three are at least 1.
+// Of the rows behind those it has some fetched.
 //
 //go:noescape
-func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
+func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, n, left int, to *tally)

@@ -1,24 +1,61 @@
+#include "go_asm.h"
 #include "textflag.h"
 
-// func dotAVX2(a *int16, b *int8, n int) int32
-TEXT ·dotAVX2(SB), NOSPLIT, $0-28
-	MOVQ a+0(FP), SI
-	MOVQ b+8(FP), DI
-	MOVQ n+16(FP), CX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
+// func dotsAVX2(codes *int8, dim int, of *int16, rows *int32, n, left int, to *int32)
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
+	MOVQ codes+0(FP), R13
+	MOVQ dim+8(FP), R12
+	MOVQ of+16(FP), R15
+	MOVQ rows+24(FP), SI
+	MOVQ n+32(FP), CX
+	MOVQ left+40(FP), R14
+	MOVQ to+48(FP), DI
+	MOVQ R12, R11
+	ANDQ $~31, R11 // the codes of a row that are taken
+	MOVQ R11, BX
+	MOVQ $const_fetched, AX
+	CMPQ BX, AX
+	CMOVQGT AX, BX // those of them that are fetched ahead
+
+row:
+	// Ask for the lines of a row that comes soon.
+	CMPQ    R14, $const_ahead
+	JLE     now
+	MOVLQSX (4*const_ahead)(SI), AX
+	TESTQ   AX, AX
+	JS      now
+	IMULQ   R12, AX
+	LEAQ    (R13)(AX*1), R8
+	LEAQ    (R8)(BX*1), R9
+
+line:
+	PREFETCHT0 (R8)
+	ADDQ       $64, R8
+	CMPQ       R8, R9
+	JB         line
+
+now:
+	MOVLQSX (SI), AX
+	TESTQ   AX, AX
+	JS      none
+	IMULQ   R12, AX
+	LEAQ    (R13)(AX*1), R8  // the codes of the row
+	LEAQ    (R8)(R11*1), R9  // their end
+	MOVQ    R15, R10
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
 
 next:
-	VPMOVSXBW (DI), Y2
-	VPMOVSXBW 16(DI), Y3
-	VPMADDWD  (SI), Y2, Y2
-	VPMADDWD  32(SI), Y3, Y3
+	VPMOVSXBW (R8), Y2
+	VPMOVSXBW 16(R8), Y3
+	VPMADDWD  (R10), Y2, Y2
+	VPMADDWD  32(R10), Y3, Y3
 	VPADDD    Y2, Y0, Y0
 	VPADDD    Y3, Y1, Y1
-	ADDQ      $64, SI
-	ADDQ      $32, DI
-	SUBQ      $32, CX
-	JNZ       next
+	ADDQ      $64, R10
+	ADDQ      $32, R8
+	CMPQ      R8, R9
+	JNE       next
 
 	VPADDD       Y1, Y0, Y0
 	VEXTRACTI128 $1, Y0, X1
@@ -27,34 +64,39 @@ next:
 	VPADDD       X1, X0, X0
 	VPSHUFD      $0xb1, X0, X1
 	VPADDD       X1, X0, X0
+	VMOVD        X0, (DI)
+
+none:
+	ADDQ $4, SI
+	ADDQ $4, DI
+	DECQ R14
+	DECQ CX
+	JNZ  row
 	VZEROUPPER
-	MOVD X0, AX
-	MOVL AX, ret+24(FP)
 	RET
 
-// func prefetch(p unsafe.Pointer, n int)
-TEXT ·prefetch(SB), NOSPLIT, $0-16
-	MOVQ p+0(FP), SI
-	MOVQ n+8(FP), CX
-
-line:
-	PREFETCHT0 (SI)
-	ADDQ       $64, SI
-	SUBQ       $64, CX
-	JG         line
-	RET
-
-// func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
-TEXT ·tallyPOPCNT(SB), NOSPLIT, $0-48
+// func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, n, left int, to *tally)
+TEXT ·tallyPOPCNT(SB), NOSPLIT, $0-56
 	MOVQ signs+0(FP), R13
 	MOVQ words+8(FP), R12
 	MOVQ of+16(FP), R15
 	MOVQ rows+24(FP), SI
-	MOVQ to+32(FP), DI
-	MOVQ n+40(FP), CX
+	MOVQ n+32(FP), CX
+	MOVQ left+40(FP), R14
+	MOVQ to+48(FP), DI
 	SHLQ $3, R12
 
 row:
+	// Ask for a row that comes soon.
+	CMPQ       R14, $const_ahead
+	JLE        now
+	MOVLQSX    (4*const_ahead)(SI), AX
+	TESTQ      AX, AX
+	JS         now
+	IMULQ      R12, AX
+	PREFETCHT0 (R13)(AX*1)
+
+now:
 	MOVLQSX (SI), AX
 	TESTQ   AX, AX
 	JS      none
@@ -95,21 +137,33 @@ word:
 none:
 	ADDQ $4, SI
 	ADDQ $16, DI
+	DECQ R14
 	DECQ CX
 	JNZ  row
 	RET
 
-// func tallyVPOPCNT(signs *uint64, words int, of *uint64, rows *int32, to *tally, n int)
-TEXT ·tallyVPOPCNT(SB), NOSPLIT, $0-48
+// func tallyVPOPCNT(signs *uint64, words int, of *uint64, rows *int32, n, left int, to *tally)
+TEXT ·tallyVPOPCNT(SB), NOSPLIT, $0-56
 	MOVQ signs+0(FP), R13
 	MOVQ words+8(FP), R12
 	MOVQ of+16(FP), R15
 	MOVQ rows+24(FP), SI
-	MOVQ to+32(FP), DI
-	MOVQ n+40(FP), CX
+	MOVQ n+32(FP), CX
+	MOVQ left+40(FP), R14
+	MOVQ to+48(FP), DI
 	SHLQ $3, R12
 
 row:
+	// Ask for a row that comes soon.
+	CMPQ       R14, $const_ahead
+	JLE        now
+	MOVLQSX    (4*const_ahead)(SI), AX
+	TESTQ      AX, AX
+	JS         now
+	IMULQ      R12, AX
+	PREFETCHT0 (R13)(AX*1)
+
+now:
 	MOVLQSX (SI), AX
 	TESTQ   AX, AX
 	JS      none
@@ -154,6 +208,7 @@ four:
 none:
 	ADDQ $4, SI
 	ADDQ $16, DI
+	DECQ R14
 	DECQ CX
 	JNZ  row
 	VZEROUPPER

@@ -21,24 +21,24 @@ func TestEveryProcessorTalliesTheSame(t *testing.T) {
 		table.EnsureSigns()
 		list := cloud(rnd, 30, dim, 3, 1)
 		for _, v := range list {
-			table.Add(1, v)
+			add(table, 1, v)
 		}
-		q := table.NewQuery(list[0])
+		q := ready(table, list[0])
 		rows := make([]int32, 40)
 		for i := range rows {
 			rows[i] = int32(rnd.IntN(len(list)+3)) - 3
 		}
-		want, narrow := make([]tally, len(rows)), make([]tally, len(rows))
+		want, narrow := make([]tally, 20), make([]tally, 20)
 		table.tallyPlain(q.planes, rows, want)
-		tallyPOPCNT(&table.signs[0], table.words, &q.planes[0], &rows[0], &narrow[0], len(rows))
+		tallyPOPCNT(&table.signs[0], table.words, &q.planes[0], &rows[0], 20, len(rows), &narrow[0])
 		if !slices.Equal(narrow, want) {
 			t.Errorf("dimension %d: one word at a time tallies %v, not %v", dim, narrow, want)
 		}
 		if !hasVPOPCNT || q.wide == nil {
 			continue
 		}
-		wide := make([]tally, len(rows))
-		tallyVPOPCNT(&table.signs[0], table.words, &q.wide[0], &rows[0], &wide[0], len(rows))
+		wide := make([]tally, 20)
+		tallyVPOPCNT(&table.signs[0], table.words, &q.wide[0], &rows[0], 20, len(rows), &wide[0])
 		if !slices.Equal(wide, want) {
 			t.Errorf("dimension %d: four words at a time tally %v, not %v", dim, wide, want)
 		}

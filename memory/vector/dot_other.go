@@ -2,11 +2,6 @@
 
 package vector
 
-// dot sums products of codes.
-func dot(a []int16, b []int8) int32 { return dotPlain(a, b) }
+func (t *Table) dots(q *Query, list []int32, to []int32) { t.dotsPlain(q, list, to) }
 
-// Ahead tells the processor that Near will be asked for a row soon; this one finds
-// out for itself.
-func (t *Table) Ahead(uint32) {}
-
-func (t *Table) tally(q *Query, rows []int32, to []tally) { t.tallyPlain(q.planes, rows, to) }
+func (t *Table) tally(q *Query, list []int32, to []tally) { t.tallyPlain(q.planes, list, to) }

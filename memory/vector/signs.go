@@ -109,8 +109,9 @@ func (t *Table) keepSigns(at uint32, c *Coded) {
 	t.lifts[at] = c.lift
 }
 
-// planesOf turns a query and tells its numbers in few bits, one plane for each.
-func (t *Table) planesOf(q *Query) {
+// ReadyToGuess makes a query ready for guesses: it turns it and tells its numbers in few
+// bits, one plane for each. There is a second form.
+func (t *Table) ReadyToGuess(q *Query) {
 	v := make([]float32, t.turn.size)
 	copy(v, q.unit)
 	t.turn.turn(v)
@@ -151,31 +152,34 @@ func (q *Query) widen(words int) {
 	}
 }
 
-// Guess tells about what the cosine of a row with a query is. The query was made
-// after EnsureSigns.
+// Guess tells about what the cosine of a row with a query that is ready to guess is.
 func (t *Table) Guess(q *Query, at uint32) float64 {
 	var cosine [1]float64
 	t.Guesses(q, []int32{int32(at)}, cosine[:])
 	return cosine[0]
 }
 
-// GuessAtOnce is how many rows Guesses takes.
-const GuessAtOnce = 16
+// guessAtOnce is how many rows are tallied in one go.
+const guessAtOnce = 16
 
-// Guesses is Guess for at most GuessAtOnce rows, which is faster. What is below 0
-// is no row, and gets no guess.
+// Guesses is Guess for many rows, which is faster. What is below 0 is no row, and its
+// guess is not a number.
 func (t *Table) Guesses(q *Query, rows []int32, cosines []float64) {
-	var tallies [GuessAtOnce]tally
-	rows = rows[:min(len(rows), GuessAtOnce)]
-	t.tally(q, rows, tallies[:len(rows)])
+	var tallies [guessAtOnce]tally
 	least, step, sum, share := q.least, q.step, q.sum, 1/float64(t.turn.size) // a power of two
-	for i, at := range rows {
-		if at < 0 {
-			continue
+	for len(rows) > 0 {
+		n := min(len(rows), guessAtOnce)
+		t.tally(q, rows, tallies[:n])
+		for i, at := range rows[:n] {
+			if at < 0 {
+				cosines[i] = math.NaN()
+				continue
+			}
+			// The conversions keep machines from joining a product and a sum.
+			positive := float64(float64(tallies[i].ones)*least) + float64(float64(tallies[i].steps)*step)
+			cosines[i] = (float64(2*positive) - sum) * float64(t.lifts[at]) * share
 		}
-		// The conversions keep machines from joining a product and a sum.
-		positive := float64(float64(tallies[i].ones)*least) + float64(float64(tallies[i].steps)*step)
-		cosines[i] = (float64(2*positive) - sum) * float64(t.lifts[at]) * share
+		rows, cosines = rows[n:], cosines[n:]
 	}
 }
 
@@ -183,10 +187,10 @@ func (t *Table) Guesses(q *Query, rows []int32, cosines []float64) {
 // they are.
 type tally struct{ ones, steps int64 }
 
-// tallyPlain tallies the rows that are none below 0.
+// tallyPlain tallies rows, those that are none below 0.
 func (t *Table) tallyPlain(of []uint64, rows []int32, to []tally) {
-	for i, at := range rows {
-		if at >= 0 {
+	for i := range to {
+		if at := rows[i]; at >= 0 {
 			to[i] = tallyOne(t.signs[int(at)*t.words:int(at+1)*t.words], of)
 		}
 	}

@@ -10,11 +10,13 @@ import (
 // Table holds vectors of one dimension by row. Rows that are removed are used
 // again. Many may read it while none changes it.
 type Table struct {
-	dim   int
-	rows  []row
-	codes []int8 // dim for each row
-	free  []uint32
-	most  float32 // the greatest error that a row has had
+	dim    int
+	rows   []row
+	codes  []int8  // dim for each row
+	most   float32 // the greatest error that a row has had
+	strips []strip
+	room   map[uint32][]uint32 // by group, the strips that have room
+	spare  []uint32            // strips of no group
 
 	// The second form, once EnsureSigns was called.
 	turn  *rotation
@@ -35,14 +37,11 @@ type row struct {
 const maxCode = 127
 
 // NewTable makes a table for vectors of a dimension.
-func NewTable(dim int) *Table { return &Table{dim: dim} }
-
-// Len is how many rows there are, removed ones included.
-func (t *Table) Len() int { return len(t.rows) }
+func NewTable(dim int) *Table { return &Table{dim: dim, room: make(map[uint32][]uint32)} }
 
 // Bytes is about how much memory the table takes.
 func (t *Table) Bytes() int64 {
-	return int64(cap(t.codes)) + 16*int64(cap(t.rows)) + 4*int64(cap(t.free)) + 8*int64(cap(t.signs)) + 4*int64(cap(t.lifts))
+	return int64(cap(t.codes)) + 16*int64(cap(t.rows)) + 16*int64(cap(t.strips)) + 8*int64(cap(t.signs)) + 4*int64(cap(t.lifts))
 }
 
 // Tx is when a row was set; 0 where it was removed.
@@ -59,8 +58,8 @@ type Coded struct {
 }
 
 // Code brings a unit vector of the table's dimension into the forms that are kept,
-// which takes nearly all of the time of an Add. Several may do so at once, and beside
-// readers. A number that is not finite makes a row that is near nothing.
+// which takes nearly all of the time of keeping it. Several may do so at once, and beside
+// readers. One without a direction becomes a row that is near nothing.
 func (t *Table) Code(to *Coded, v []float32) {
 	to.codes = slices.Grow(to.codes[:0], t.dim)[:t.dim]
 	to.row.scale, to.row.error = encode(to.codes, v)
@@ -69,27 +68,13 @@ func (t *Table) Code(to *Coded, v []float32) {
 	}
 }
 
-// Add keeps a vector, set at a tx, and returns its row.
-func (t *Table) Add(tx uint64, v []float32) uint32 {
-	var coded Coded
-	t.Code(&coded, v)
-	return t.Put(tx, &coded)
-}
+// Usable tells whether the vector has a direction; near nothing is one that has none.
+func (c *Coded) Usable() bool { return c.row.scale > 0 }
 
 // Put keeps a vector that was coded for this table, set at a tx, and returns its row.
-func (t *Table) Put(tx uint64, c *Coded) uint32 {
-	var at uint32
-	if n := len(t.free); n > 0 {
-		at, t.free = t.free[n-1], t.free[:n-1]
-	} else {
-		at = uint32(len(t.rows))
-		t.rows = append(t.rows, row{})
-		t.codes = append(t.codes, make([]int8, t.dim)...)
-		if t.turn != nil {
-			t.signs = append(t.signs, make([]uint64, t.words)...)
-			t.lifts = append(t.lifts, 0)
-		}
-	}
+// Vectors of one group lie together.
+func (t *Table) Put(tx uint64, group uint32, c *Coded) uint32 {
+	at := t.take(group)
 	copy(t.of(at), c.codes)
 	t.rows[at] = row{tx: tx, scale: c.row.scale, error: c.row.error}
 	t.most = max(t.most, c.row.error)
@@ -110,7 +95,7 @@ func (t *Table) Remove(at uint32) {
 		clear(t.signs[int(at)*t.words : (int(at)+1)*t.words])
 		t.lifts[at] = 0
 	}
-	t.free = append(t.free, at)
+	t.leave(at)
 }
 
 func (t *Table) of(at uint32) []int8 {
@@ -180,20 +165,34 @@ func (t *Table) NewQuery(v []float32) *Query {
 		sum += d * d
 	}
 	q.error = math.Sqrt(sum)*1.0001 + 1e-7
-	if t.turn != nil {
-		t.planesOf(q)
-	}
 	return q
 }
 
-// Near tells the cosine of a row with a query, and how far that is from the true
-// one at most.
-func (t *Table) Near(q *Query, at uint32) (cosine, within float64) {
-	sum := dot(q.codes, t.of(at))
-	return float64(sum) * (q.scale * float64(t.rows[at].scale)), q.within(t.rows[at].error)
+// nearAtOnce is how many rows are compared in one go.
+const nearAtOnce = 64
+
+// Nears tells the cosines of rows with a query. What is below 0 is no row, and its
+// cosine is not a number.
+func (t *Table) Nears(q *Query, rows []int32, cosines []float64) {
+	var sums [nearAtOnce]int32
+	for len(rows) > 0 {
+		n := min(len(rows), nearAtOnce)
+		t.dots(q, rows, sums[:n])
+		for i, at := range rows[:n] {
+			if at < 0 {
+				cosines[i] = math.NaN()
+				continue
+			}
+			cosines[i] = float64(sums[i]) * (q.scale * float64(t.rows[at].scale))
+		}
+		rows, cosines = rows[n:], cosines[n:]
+	}
 }
 
-// Widest is how far a cosine that Near tells of any row is from the true one at most.
+// Within tells how far the cosine that Nears tells of a row is from the true one at most.
+func (t *Table) Within(q *Query, at uint32) float64 { return q.within(t.rows[at].error) }
+
+// Widest is how far a cosine that Nears tells of any row is from the true one at most.
 func (t *Table) Widest(q *Query) float64 { return q.within(t.most) }
 
 func (q *Query) within(off float32) float64 {
@@ -202,6 +201,15 @@ func (q *Query) within(off float32) float64 {
 
 // Exact is the cosine of a query with a full unit vector.
 func (q *Query) Exact(v []float32) float64 { return fact.Dot(q.unit, v) }
+
+// dotsPlain sums the products of the codes of rows with those of a query.
+func (t *Table) dotsPlain(q *Query, rows []int32, to []int32) {
+	for i := range to {
+		if at := rows[i]; at >= 0 {
+			to[i] = dotPlain(q.codes, t.of(uint32(at)))
+		}
+	}
+}
 
 // dotPlain sums products of codes.
 func dotPlain(a []int16, b []int8) int32 {
