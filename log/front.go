@@ -1,9 +1,11 @@
 package log
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -48,8 +50,14 @@ type full struct {
 	last   uint64 // index of the last entry in it
 }
 
-// journalMark is the stable value that says that there is a journal.
-const journalMark = "Journal"
+var errClosed = errors.New("the log is closed")
+
+// journalMark is the stable value that says that there is a journal, and the version of
+// its format.
+const (
+	journalMark    = "Journal"
+	journalVersion = 1
+)
 
 // front puts the journal in front of raft.db. What an earlier process has left in it is
 // moved first.
@@ -63,7 +71,7 @@ func front(path string, db backend) (*fronted, error) {
 			return nil, err
 		}
 	}
-	if err := db.Set([]byte(journalMark), sealValue([]byte(journalMark), []byte{1})); err != nil {
+	if err := db.Set([]byte(journalMark), sealValue([]byte(journalMark), []byte{journalVersion})); err != nil {
 		return nil, fmt.Errorf("write the log: %w", err)
 	}
 	if err := f.move(f.last); err != nil {
@@ -85,7 +93,7 @@ func lookFront(path string, db backend) (*fronted, error) {
 	if f.last, err = db.LastIndex(); err != nil {
 		return nil, fmt.Errorf("read the log: %w", err)
 	}
-	marked, err := isMarked(db)
+	marked, err := isMarked(path, db)
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +120,24 @@ func lookFront(path string, db backend) (*fronted, error) {
 	return f, nil
 }
 
-func isMarked(db backend) (bool, error) {
-	value, err := db.Get([]byte(journalMark))
-	if err != nil && err.Error() != errNotFound.Error() {
+// isMarked reports whether raft.db knows of a journal.
+func isMarked(path string, db backend) (bool, error) {
+	key := []byte(journalMark)
+	sealed, err := db.Get(key)
+	switch {
+	case err != nil && err.Error() == errNotFound.Error():
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("read the log: %w", err)
 	}
-	return len(value) > 0, nil
+	value, err := unsealValue(filepath.Join(filepath.Dir(path), storeName), key, sealed)
+	if err != nil {
+		return false, err
+	}
+	if len(value) != 1 || value[0] != journalVersion {
+		return false, fmt.Errorf("the journal %s has format version %d, of a later release: this program knows version %d only", path, value, journalVersion)
+	}
+	return true, nil
 }
 
 // take puts the entries of a record that raft.db lacks into the tail.
@@ -132,9 +152,20 @@ func (f *fronted) take(record []byte) error {
 			return &Damage{Path: f.path, Index: f.last + 1, What: "it is missing"}
 		case l.Index > f.last:
 			f.tail, f.last = append(f.tail, l), l.Index
+		case f.contradicts(l):
+			return &Damage{Path: f.path, Index: l.Index, What: fmt.Sprintf("%s has another one: it was written since by a build that knows no journal, or is another log's", storeName)}
 		}
 	}
 	return nil
+}
+
+// contradicts reports whether the log has another entry in an entry's place.
+func (f *fronted) contradicts(l *raft.Log) bool {
+	var kept raft.Log
+	if err := f.GetLog(l.Index, &kept); err != nil {
+		return false // it was removed since, or scan tells what is wrong with it
+	}
+	return kept.Term != l.Term || !bytes.Equal(kept.Extensions, l.Extensions)
 }
 
 // FirstIndex returns the first index, or 0 if there is no entry.
@@ -190,7 +221,11 @@ func (f *fronted) StoreLogs(logs []*raft.Log) error {
 	}
 	serial, err := f.journal.Append(f.record)
 	for errors.Is(err, journal.ErrFull) {
-		<-f.freed
+		select {
+		case <-f.freed:
+		case <-f.stop: // nobody moves what is in the way
+			return errClosed
+		}
 		if err = f.failed(); err == nil {
 			serial, err = f.journal.Append(f.record)
 		}
@@ -211,11 +246,11 @@ func (f *fronted) StoreLogs(logs []*raft.Log) error {
 }
 
 func (f *fronted) large(logs []*raft.Log) bool {
-	bytes := 0
+	size := 0
 	for _, l := range logs {
-		bytes += entryHead + len(l.Extensions) + len(l.Data)
+		size += entryHead + len(l.Extensions) + len(l.Data)
 	}
-	return bytes >= directBytes
+	return size >= directBytes
 }
 
 // follow reports whether the entries follow the last one, or begin the log.
@@ -403,8 +438,8 @@ func (f *fronted) close() error {
 	f.stopped.Wait()
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if f.failed() != nil { // which was told when it happened
-		return f.journal.Close()
+	if err := f.failed(); err != nil { // of which nobody may have been told
+		return errors.Join(err, f.journal.Close())
 	}
 	return errors.Join(f.reset(), f.journal.Close())
 }

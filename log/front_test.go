@@ -7,11 +7,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"abagraph/log/journal"
 
 	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
 // world is a log and what it must hold.
@@ -244,8 +246,80 @@ func TestNoMoreIsTakenThanCanBeMoved(t *testing.T) {
 			t.Fatal("the journal takes entries without end")
 		}
 	}
-	w.must(w.s.Close())
+	if err := w.s.Close(); !errors.Is(err, errNoRoom) { // raft.db is not the whole log
+		t.Fatal(err)
+	}
 	w.open()
 	w.check(w.s)
 	w.must(w.s.Close())
+}
+
+// Who appends while the log is closed is told so, and does not wait for a goroutine that
+// has ended.
+func TestNobodyWaitsForAClosedLog(t *testing.T) {
+	w := newWorld(t, 4)
+	f := w.s.inner.(*fronted)
+	close(f.stop)
+	f.stopped.Wait()
+	for i := uint64(1); ; i++ {
+		err := w.s.StoreLog(&raft.Log{Index: i, Term: 1, Type: raft.LogCommand, Data: make([]byte, 50<<10)})
+		if errors.Is(err, errClosed) {
+			break
+		}
+		w.must(err)
+	}
+	f.stop = make(chan struct{})
+	w.must(w.s.Close())
+}
+
+// A node is killed, goes on with an earlier build, which knows no journal, and comes back:
+// what the journal holds is not put behind what took its place.
+func TestAnEarlierBuildInBetween(t *testing.T) {
+	w := newWorld(t, 5)
+	var logs []*raft.Log
+	for i := range uint64(3) {
+		logs = append(logs, &raft.Log{Index: i + 1, Term: 1, Type: raft.LogCommand, Data: []byte("now")})
+	}
+	w.must(w.s.StoreLogs(logs))
+	w.logs = logs
+	for name, in := range map[string]struct {
+		between *raft.Log
+		refused bool
+	}{
+		"another entry":  {&raft.Log{Index: 1, Term: 2, Type: raft.LogCommand, Data: []byte("then")}, true},
+		"the same entry": {logs[0], false},
+	} {
+		path := w.killed()
+		earlier, err := raftboltdb.NewBoltStore(filepath.Join(path, storeName))
+		w.must(err)
+		w.must(errors.Join(earlier.StoreLog(seal(in.between)), earlier.Close()))
+		s, err := Open(claimed(t, path))
+		var d *Damage
+		if in.refused {
+			if !errors.As(err, &d) || d.Index != 1 {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		w.must(err)
+		w.check(s)
+		w.must(s.Close())
+	}
+	w.must(w.s.Close())
+}
+
+// A journal of a later release is refused by name, and stays as it is.
+func TestAJournalOfALaterRelease(t *testing.T) {
+	w := newWorld(t, 6)
+	w.must(w.s.Set([]byte(journalMark), []byte{journalVersion + 1}))
+	w.must(w.s.Close())
+	before, err := os.ReadFile(filepath.Join(w.dir.path, journalName))
+	w.must(err)
+	_, err = Open(w.dir)
+	if err == nil || !strings.Contains(err.Error(), "of a later release") {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(filepath.Join(w.dir.path, journalName)); err != nil || !bytes.Equal(before, after) {
+		t.Fatal("it was changed: ", err)
+	}
 }
