@@ -134,6 +134,15 @@ func (c *call) setReadDeadline(t time.Time) {
 	}
 }
 
+// unwatch tells that the request is done whether its sender stays or not. It is called
+// before the body is read, of which the length must be known: no other piece of it is read
+// byte by byte then.
+func (c *call) unwatch() {
+	if conn, ok := c.r.Context().Value(connKey{}).(*enveloped); ok && c.r.ContentLength > 0 {
+		conn.unwatched = true
+	}
+}
+
 // checkType refuses a body that says it is something else than JSON. One that
 // says nothing is taken for JSON, and so is what curl -d says by itself.
 func (c *call) checkType() error {

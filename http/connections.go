@@ -273,6 +273,7 @@ func (c *enveloped) begin() bool {
 // turned is told of each change of a connection by net/http.
 func turned(conn net.Conn, state http.ConnState) {
 	if c, ok := conn.(*enveloped); ok && state == http.StateIdle {
+		c.unwatched = false
 		c.waits.CompareAndSwap(busy, time.Now().UnixNano())
 	}
 }

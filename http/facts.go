@@ -108,6 +108,7 @@ func (s *Server) assertFact(c *call) error {
 	if err := c.caller.Require(fact.RoleWrite); err != nil {
 		return err
 	}
+	c.unwatch()
 	body, err := c.readJSON()
 	if err != nil {
 		return err

@@ -26,6 +26,8 @@ type enveloped struct {
 	// the first full buffer is not the last of it.
 	more bool
 	held []byte
+	// unwatched is set while a request is answered whose sender may leave: see Read.
+	unwatched bool
 }
 
 // bufferBytes is the size of net/http's buffer for what it writes.
@@ -40,6 +42,17 @@ const (
 
 // connKey finds a request's connection in its context.
 type connKey struct{}
+
+// Read implements net.Conn. While a handler works, net/http watches the connection for its
+// end: a goroutine that it starts and stops for each request reads one byte. What is done
+// in a moment, whether its sender stays or not, is not worth that: no byte, and no error,
+// ends the watch before it waits.
+func (c *enveloped) Read(p []byte) (int, error) {
+	if c.unwatched && len(p) == 1 {
+		return 0, nil
+	}
+	return c.TCPConn.Read(p)
+}
 
 // Write implements net.Conn. One goroutine at a time writes to a connection.
 func (c *enveloped) Write(p []byte) (int, error) {
