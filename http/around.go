@@ -19,10 +19,11 @@ import (
 // Echo.
 func (s *Server) around(rt *route) echo.HandlerFunc {
 	return func(ec echo.Context) error {
-		if conn, ok := ec.Request().Context().Value(connKey{}).(*enveloped); ok && !conn.begin() {
+		c := s.acquire(ec, rt)
+		if c.conn != nil && !c.conn.begin() {
+			s.release(c)
 			return nil // nobody is there to be answered, and nothing was done
 		}
-		c := s.acquire(ec, rt)
 		start := time.Now()
 		if s.config.Tracer != nil {
 			c.follow(s.config.Tracer)

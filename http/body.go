@@ -138,8 +138,8 @@ func (c *call) setReadDeadline(t time.Time) {
 // before the body is read, of which the length must be known: no other piece of it is read
 // byte by byte then.
 func (c *call) unwatch() {
-	if conn, ok := c.r.Context().Value(connKey{}).(*enveloped); ok && c.r.ContentLength > 0 {
-		conn.unwatched = true
+	if c.conn != nil && c.r.ContentLength > 0 {
+		c.conn.unwatched = true
 	}
 }
 

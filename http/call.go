@@ -19,6 +19,7 @@ type call struct {
 	echo   echo.Context
 	w      http.ResponseWriter
 	r      *http.Request
+	conn   *enveloped // nil where another one listens
 
 	caller memory.Caller
 	known  bool // the caller has been authenticated
@@ -37,6 +38,7 @@ const maxPooled = 64 << 10
 func (s *Server) acquire(c echo.Context, rt *route) *call {
 	cl := s.calls.Get().(*call)
 	cl.server, cl.route, cl.echo, cl.w, cl.r = s, rt, c, c.Response().Writer, c.Request()
+	cl.conn, _ = cl.r.Context().Value(connKey{}).(*enveloped)
 	return cl
 }
 
@@ -93,18 +95,21 @@ func (c *call) finish(status int, b []byte) error {
 	return c.sendWhole(status, b)
 }
 
+// countedBytes is the length up to which net/http tells it by itself.
+const countedBytes = 2048
+
 // write sends a JSON answer with the headers that every answer has.
 func (c *call) write(status int, b []byte) {
 	h := c.w.Header()
 	h["Content-Type"] = typeJSON
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
-	h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	if len(b) > countedBytes {
+		h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	}
 	c.status = status
-	if len(b) > bufferBytes && c.r.Method != http.MethodHead {
-		if conn, ok := c.r.Context().Value(connKey{}).(*enveloped); ok {
-			conn.more = true
-		}
+	if len(b) > bufferBytes && c.r.Method != http.MethodHead && c.conn != nil {
+		c.conn.more = true
 	}
 	c.w.WriteHeader(status)
 	// A write that fails has lost its reader: there is no one to tell.

@@ -174,7 +174,7 @@ func (s *Server) routes() {
 	none := s.metrics.route(unmatched, "other")
 	missing := s.around(&route{template: unmatched, measure: none, handle: noRoute})
 	wrong := s.around(&route{template: unmatched, measure: none, handle: wrongMethod})
-	options := s.around(&route{template: unmatched, measure: none, handle: optionsOf})
+	s.options = s.around(&route{template: unmatched, measure: none, handle: optionsOf})
 	s.echo.HTTPErrorHandler = func(err error, c echo.Context) {
 		if errors.Is(err, echo.ErrMethodNotAllowed) {
 			c.Response().Header().Del(echo.HeaderAllow) // not before the caller is known
@@ -186,15 +186,18 @@ func (s *Server) routes() {
 			s.config.Logger.Error("abagraph.server.error", "error", err.Error())
 		}
 	}
-	// Echo would tell anyone which methods a path has.
-	s.echo.Pre(func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if c.Request().Method == http.MethodOptions {
-				return options(c)
-			}
-			return next(c)
-		}
-	})
+}
+
+// dispatch hands a request to its route. OPTIONS has none: Echo would tell anyone which
+// methods a path has.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodOptions {
+		s.echo.ServeHTTP(w, r)
+		return
+	}
+	if err := s.options(s.echo.NewContext(r, w)); err != nil {
+		s.config.Logger.Error("abagraph.server.error", "error", err.Error())
+	}
 }
 
 func noRoute(*call) error { return memory.Denied() }

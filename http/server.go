@@ -29,6 +29,7 @@ const (
 type Server struct {
 	config     Config
 	echo       *echo.Echo
+	options    echo.HandlerFunc // of every path
 	inner      *http.Server
 	listener   *connections // nil before Listen
 	uploads    *semaphore.Weighted
@@ -82,7 +83,7 @@ func NewServer(config Config) (*Server, error) {
 	s.echo = echo.New()
 	s.routes()
 	s.inner = &http.Server{
-		Handler:           s.echo,
+		Handler:           s.Handler(),
 		ConnState:         turned,
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ReadHeaderTimeout: DefaultHeaderTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
@@ -92,7 +93,7 @@ func NewServer(config Config) (*Server, error) {
 }
 
 // Handler returns the server's handler, for a listener of another's.
-func (s *Server) Handler() http.Handler { return s.echo }
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.dispatch) }
 
 // Listen takes the address. It is separate from Serve so that a port that is
 // taken is told before anything else starts.

@@ -1,6 +1,7 @@
 package jsonx
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +17,9 @@ const (
 	// that a small text could ask for.
 	MaxValues = 1 << 20
 )
+
+// usualValues is how many values there is room for at first: the fields of one fact.
+const usualValues = 8
 
 // hashedFields is the number of fields above which names are compared through a
 // map, so that an object of many fields costs no square.
@@ -200,7 +204,7 @@ func (p *parser) array(depth int) (Value, *failure) {
 		if fail != nil {
 			return Value{}, fail.under("[" + strconv.Itoa(i) + "]")
 		}
-		p.stack = append(p.stack, v)
+		p.push(v)
 		more, fail := p.more(']', "an array")
 		if fail != nil {
 			return Value{}, fail
@@ -234,7 +238,7 @@ func (p *parser) object(depth int) (Value, *failure) {
 			return Value{}, fail.under(shorten(name))
 		}
 		v.Name = name
-		p.stack = append(p.stack, v)
+		p.push(v)
 		more, fail := p.more('}', "an object")
 		if fail != nil {
 			return Value{}, fail
@@ -304,8 +308,22 @@ func (p *parser) more(end byte, what string) (bool, *failure) {
 	return false, p.fail("a comma or the end of " + what + " is missing")
 }
 
-// pop takes the finished kids of one value off the stack.
+// push puts a finished value on the stack.
+func (p *parser) push(v Value) {
+	if p.stack == nil {
+		p.stack = make([]Value, 0, usualValues)
+	}
+	p.stack = append(p.stack, v)
+}
+
+// pop takes the finished kids of one value off the stack. A small stack that holds nothing
+// else is given away itself.
 func (p *parser) pop(mark int) []Value {
+	if mark == 0 && cap(p.stack) == usualValues {
+		kids := slices.Clip(p.stack)
+		p.stack = nil
+		return kids
+	}
 	kids := make([]Value, len(p.stack)-mark)
 	copy(kids, p.stack[mark:])
 	clear(p.stack[mark:])

@@ -19,7 +19,7 @@ const requestVectors = 16
 // EncodeRequest returns the bytes of a request, as they stand in a batch and
 // travel from a follower to its leader.
 func EncodeRequest(q *fact.Request) []byte {
-	w := writer{make([]byte, 0, 256)}
+	w := writer{make([]byte, 0, 512)}
 	w.byte(requestVersion)
 	w.string(q.Tenant)
 	w.string(q.Branch)
