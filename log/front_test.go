@@ -25,6 +25,8 @@ type world struct {
 	first uint64
 	logs  []*raft.Log
 	term  uint64
+	small int // how long most entries are at most
+	large int // one of how many is large
 }
 
 func claimed(t *testing.T, path string) *Dir {
@@ -38,7 +40,7 @@ func claimed(t *testing.T, path string) *Dir {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 7)), dir: claimed(t, t.TempDir()), first: 1, term: 1}
+	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 7)), dir: claimed(t, t.TempDir()), first: 1, term: 1, small: 40 << 10, large: 30}
 	w.open()
 	return w
 }
@@ -60,18 +62,23 @@ func (w *world) must(err error) {
 
 func (w *world) next() uint64 { return w.first + uint64(len(w.logs)) }
 
-// store appends a few entries; most are small, as one write's is, some as a large
-// import's.
-func (w *world) store() {
+// some are a few entries; most are small, as one write's is, some as a large import's.
+func (w *world) some() []*raft.Log {
 	var logs []*raft.Log
 	for range 1 + w.r.IntN(4) {
-		size := w.r.IntN(40 << 10)
-		if w.r.IntN(30) == 0 {
+		size := w.r.IntN(w.small)
+		if w.r.IntN(w.large) == 0 {
 			size = 100<<10 + w.r.IntN(3<<20)
 		}
 		data := bytes.Repeat([]byte(fmt.Sprintf("%d/%d ", w.next()+uint64(len(logs)), w.term)), size/8+1)
 		logs = append(logs, &raft.Log{Index: w.next() + uint64(len(logs)), Term: w.term, Type: raft.LogCommand, Data: data})
 	}
+	return logs
+}
+
+// store appends a few entries.
+func (w *world) store() {
+	logs := w.some()
 	w.must(w.s.StoreLogs(logs))
 	w.logs = append(w.logs, logs...)
 }

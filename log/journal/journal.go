@@ -86,14 +86,18 @@ func fresh(path string) (last uint32, err error) {
 // kept elsewhere: they no longer count. Last is the serial number that Read has found.
 // Without sync nothing is certain to be on the disk (a test of the tests).
 func Open(path string, last uint32, sync bool) (*Journal, error) {
+	if !sync {
+		return open(path, last, func(*os.File) error { return nil })
+	}
+	return open(path, last, syncData)
+}
+
+func open(path string, last uint32, syncing func(*os.File) error) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}
-	j := &Journal{file: f, serial: last, syncing: syncData}
-	if !sync {
-		j.syncing = func(*os.File) error { return nil }
-	}
+	j := &Journal{file: f, serial: last, syncing: syncing}
 	// What a process that was killed has not synced comes to the disk before the mark
 	// does: so the two segments there always have numbers that follow each other.
 	if err := j.syncing(f); err != nil {

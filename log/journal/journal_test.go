@@ -20,7 +20,7 @@ func create(t *testing.T) string {
 	return path
 }
 
-func open(t *testing.T, path string) *Journal {
+func opened(t *testing.T, path string) *Journal {
 	t.Helper()
 	_, last, err := Read(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func record(r *rand.Rand) []byte {
 func TestRecordsAreReadAgain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	path := create(t)
-	j := open(t, path)
+	j := opened(t, path)
 	var want, held [][]byte // of the segment that is being filled, of the one before
 	serial := uint32(0)
 	for i := range 12_000 {
@@ -111,7 +111,7 @@ func TestRecordsAreReadAgain(t *testing.T) {
 			serial = j.serial
 		case 1:
 			j.Close()
-			j = open(t, path)
+			j = opened(t, path)
 			held, want, serial = nil, nil, j.serial
 		}
 	}
@@ -123,7 +123,7 @@ func TestRecordsAreReadAgain(t *testing.T) {
 // A segment that is in use is not written over.
 func TestFullUntilASegmentIsFree(t *testing.T) {
 	path := create(t)
-	j := open(t, path)
+	j := opened(t, path)
 	var want [][]byte
 	for i := 0; ; i++ {
 		rec := bytes.Repeat([]byte{byte(i)}, 100_000)
@@ -148,7 +148,7 @@ func TestFullUntilASegmentIsFree(t *testing.T) {
 // record was written.
 func crashed(t *testing.T, r *rand.Rand, path string) (before, after []byte, records [][]byte) {
 	t.Helper()
-	j := open(t, path)
+	j := opened(t, path)
 	for range r.IntN(5) {
 		rec := record(r)
 		if _, err := j.Append(rec); err != nil {
@@ -246,7 +246,7 @@ func flip(t *testing.T, path string, whole []byte, at int, want [][]byte) int {
 // it is of the last record.
 func TestLostSectorIsReported(t *testing.T) {
 	path := create(t)
-	j := open(t, path)
+	j := opened(t, path)
 	for i := range 5 {
 		if _, err := j.Append(bytes.Repeat([]byte{byte(i + 1)}, 1200)); err != nil {
 			t.Fatal(err)
@@ -282,7 +282,7 @@ func TestAFileThatIsNoJournal(t *testing.T) {
 // After a write that failed nothing is taken: what the disk holds is not known.
 func TestAFailedWriteIsTheLast(t *testing.T) {
 	path := create(t)
-	j := open(t, path)
+	j := opened(t, path)
 	failing := errors.New("input/output error")
 	j.syncing = func(*os.File) error { return failing }
 	if _, err := j.Append([]byte("a")); !errors.Is(err, failing) {
@@ -315,7 +315,7 @@ func TestSTO01FlippedByteOfANewSegment(t *testing.T) {
 // turn opens a journal, fills its first segment and puts some records into the next.
 func turn(t *testing.T, path string, records int) *Journal {
 	t.Helper()
-	j := open(t, path)
+	j := opened(t, path)
 	for first := j.serial; j.serial == first || records > 0; {
 		if _, err := j.Append([]byte("a record")); err != nil {
 			t.Fatal(err)
@@ -328,10 +328,26 @@ func turn(t *testing.T, path string, records int) *Journal {
 	return j
 }
 
+// What a process that was killed has not synced is on the disk before the mark of the
+// next start is: else the power could leave the mark, and not what it follows upon.
+func TestTheRestIsSyncedBeforeTheMark(t *testing.T) {
+	path := create(t)
+	before := content(t, path)
+	var synced [][]byte
+	j, err := open(path, 2, func(*os.File) error { synced = append(synced, content(t, path)); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if len(synced) != 2 || !bytes.Equal(synced[0], before) || bytes.Equal(synced[1], before) {
+		t.Fatalf("%d syncs", len(synced))
+	}
+}
+
 // A segment, or the whole file, that has become zeros is no journal without records.
 func TestZerosAreReported(t *testing.T) {
 	path := create(t)
-	j := open(t, path)
+	j := opened(t, path)
 	if _, err := j.Append([]byte("a record")); err != nil {
 		t.Fatal(err)
 	}
