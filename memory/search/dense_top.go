@@ -235,7 +235,7 @@ func (s *denseSearch) read(ctx context.Context, from Source, list []candidate) e
 }
 
 // readAtOnce is how many full vectors are worth a goroutine of their own.
-const readAtOnce = 4
+const readAtOnce = 32
 
 // exact reads the cosines of full vectors; NaN where there is none.
 func (s *denseSearch) exact(ctx context.Context, from Source, want []fact.VectorAt) ([]float64, error) {
