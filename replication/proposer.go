@@ -74,7 +74,7 @@ func (p *proposer) applied(data []byte, done *fsm.Applied, from, to time.Time) {
 	}
 	f.from, f.to = from, to
 	if f.answer(done.Results, nil) {
-		close(f.applied)
+		close(f.applied) // last, so that the proposer runs before those that were answered
 	}
 }
 
@@ -214,10 +214,34 @@ func (g *group) full() bool { return len(g.writes) >= maxGroup || g.bytes >= max
 
 // settled waits for a future. Raft answers every one while it runs, but some of
 // those that its end finds between the log and the state machine never.
-func (n *Node) settled(future raft.Future) error { return n.settledOr(future, nil) }
+func (n *Node) settled(future raft.Future) error {
+	answer := make(chan error, 1)
+	go func() { answer <- future.Error() }()
+	select {
+	case err := <-answer:
+		return err
+	case <-n.raftDone:
+		return raft.ErrRaftShutdown
+	}
+}
 
-// settledOr is settled, or until an entry has been applied.
+// watchAfter is how long the proposer waits for the state machine's own word before it
+// asks Raft what became of an entry.
+const watchAfter = 10 * time.Millisecond
+
+// settledOr is settled, or until an entry has been applied, as nearly all are at once:
+// then no goroutine is started. A new one would run before Raft's own, which has just
+// been given the entry and would be put behind all that wait for a processor.
 func (n *Node) settledOr(future raft.Future, applied <-chan struct{}) error {
+	late := time.NewTimer(watchAfter)
+	defer late.Stop()
+	select {
+	case <-applied:
+		return nil
+	case <-n.raftDone:
+		return raft.ErrRaftShutdown
+	case <-late.C:
+	}
 	answer := make(chan error, 1)
 	go func() { answer <- future.Error() }()
 	select {
