@@ -105,9 +105,9 @@ func TestEntriesAreFoundWhileTheyMove(t *testing.T) {
 	b := &busy{t: t, s: s}
 	b.first.Store(1)
 	var all sync.WaitGroup
-	all.Go(func() { b.write(rand.New(rand.NewPCG(1, 1)), 1500) })
+	all.Go(func() { b.write(rand.New(rand.NewPCG(1, 1)), 1000) })
 	all.Go(func() { b.trim(rand.New(rand.NewPCG(1, 2))) })
-	for i := range uint64(4) {
+	for i := range uint64(2) {
 		all.Go(func() { b.read(rand.New(rand.NewPCG(2, i))) })
 	}
 	all.Wait()
