@@ -144,7 +144,7 @@ func (l *ledger) flushRow(r *row) error {
 	if r.gone {
 		return l.unset(appendStatement(l.key(s, famTimeline), f, r.object()))
 	}
-	if err := l.set(appendRow(l.key(s, famTimeline), f), r.encoded()); err != nil {
+	if err := l.set(appendRow(l.key(s, famTimeline), f), l.encoded(r)); err != nil {
 		return err
 	}
 	if r.orig != nil {

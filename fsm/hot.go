@@ -3,6 +3,7 @@ package fsm
 import (
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 
 	"abagraph/fact"
 )
@@ -21,6 +22,7 @@ const maxHotRows = 64
 type hotLines struct {
 	seed   maphash.Seed
 	shards [64]hotShard
+	wholes atomic.Int64 // entries of whole subjects
 }
 
 type hotShard struct {
@@ -103,14 +105,21 @@ func (h *hotLines) put(k lineKey, e *hotLine) {
 		s.lines[k] = e
 		s.bytes += e.bytes
 		s.ring = append(s.ring, k)
+		h.count(k, 1)
 	}
 	for s.bytes > s.most && len(s.ring) > 1 {
-		s.evict()
+		h.count(s.evict(), -1)
+	}
+}
+
+func (h *hotLines) count(k lineKey, by int64) {
+	if k.predicate == "" {
+		h.wholes.Add(by)
 	}
 }
 
 // evict drops one entry: the one under the hand.
-func (s *hotShard) evict() {
+func (s *hotShard) evict() lineKey {
 	s.hand %= len(s.ring)
 	k := s.ring[s.hand]
 	last := len(s.ring) - 1
@@ -121,6 +130,7 @@ func (s *hotShard) evict() {
 		s.bytes -= e.bytes
 		delete(s.lines, k)
 	}
+	return k
 }
 
 // forget takes back what an entry says.
@@ -145,6 +155,7 @@ func (h *hotLines) clear() {
 		s.bytes, s.ring, s.hand = 0, nil, 0
 		s.mu.Unlock()
 	}
+	h.wholes.Store(0)
 }
 
 // warm brings the timelines that this call changed up to date, and forgets the
@@ -153,7 +164,9 @@ func (l *ledger) warm() {
 	seen := make(map[*line]bool, len(l.order))
 	for _, r := range l.order {
 		k := r.lineKey()
-		l.m.hot.forget(k.whole())
+		if l.m.hot.wholes.Load() > 0 {
+			l.m.hot.forget(k.whole())
+		}
 		t := l.lines[k]
 		if t == nil || seen[t] {
 			continue

@@ -42,6 +42,7 @@ type ledger struct {
 	told     int  // the weight of the facts in the events of this call
 
 	buf, tail []byte // for the keys and values that are built
+	encodings []byte // the bytes of rows, one after another
 	hasher    hash.Hash
 	slab      []row                  // the rows that were made last
 	branches  map[space]*fact.Branch // what the call knows of branches
@@ -103,12 +104,15 @@ func (m *Machine) newLedger() *ledger {
 		m: m, base: m.db, batch: m.db.NewBatch(), state: m.state,
 		rows: emptied(u.rows), forks: make(map[forkKey]*row), lines: emptied(u.lines), known: emptied(u.known),
 		outcomes: make(map[space]*outcomeMemo), dropped: make(map[outcomeKey]bool), registry: make(map[string][]byte),
-		order: u.order, events: u.events, audits: u.audits, spaces: u.spaces, slab: u.slab, buf: u.buf, tail: u.tail, hasher: u.hasher,
+		order: u.order, events: u.events, audits: u.audits, spaces: u.spaces, slab: u.slab, buf: u.buf, tail: u.tail, encodings: u.encodings, hasher: u.hasher,
 	}
 }
 
-// maxUsed bounds what is left to the next call.
-const maxUsed = 1024
+// maxUsed and maxUsedBytes bound what is left to the next call.
+const (
+	maxUsed      = 1024
+	maxUsedBytes = 1 << 20
+)
 
 // leave hands the call's memory on to the next one.
 func (l *ledger) leave() {
@@ -121,6 +125,9 @@ func (l *ledger) leave() {
 		clear(l.audits)
 		u.order, u.events, u.audits, u.spaces = l.order[:0], l.events[:0], l.audits[:0], l.spaces[:0]
 		u.buf, u.tail = l.buf[:0], l.tail[:0]
+	}
+	if cap(l.encodings) <= maxUsedBytes {
+		u.encodings = l.encodings[:0]
 	}
 	clear(l.slab)
 	u.slab = l.slab[:0]

@@ -154,7 +154,7 @@ func (t *txn) commit(record txRecord) error {
 	l := t.l
 	d := l.digest(t.tx, t.now)
 	for n, e := range t.effects {
-		d.effect(e)
+		d.effect(l, e)
 		p := pendingEvent{space: t.space, tx: t.tx, n: n, effect: e}
 		if e.op == fact.OpExpire {
 			p.bytes = appendEvent(nil, e) // while the fact is there
@@ -180,10 +180,12 @@ func (t *txn) commit(record txRecord) error {
 	return t.audit(&record)
 }
 
-// encoded returns the bytes of the row's fact.
-func (r *row) encoded() []byte {
+// encoded returns the bytes of the row's fact, which lie in the call's memory.
+func (l *ledger) encoded(r *row) []byte {
 	if r.bytes == nil {
-		r.bytes = entry.AppendFact(make([]byte, 0, 256), &r.f)
+		from := len(l.encodings)
+		l.encodings = entry.AppendFact(l.encodings, &r.f)
+		r.bytes = l.encodings[from:len(l.encodings):len(l.encodings)]
 	}
 	return r.bytes
 }
@@ -224,10 +226,10 @@ func (d *digest) bytes(kind byte, b []byte) {
 	d.h.Write(b)
 }
 
-func (d *digest) effect(e effect) {
-	d.bytes(byte(e.op), e.row.encoded())
+func (d *digest) effect(l *ledger, e effect) {
+	d.bytes(byte(e.op), l.encoded(e.row))
 	for _, o := range e.others {
-		d.bytes(0, o.encoded())
+		d.bytes(0, l.encoded(o))
 	}
 }
 

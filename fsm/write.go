@@ -89,6 +89,7 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 			return errTooHeavy, nil
 		}
 	}
+	res.Asserts = slices.Grow(res.Asserts, len(t.req.Write.Asserts))
 	for i := range t.req.Write.Asserts {
 		a, refused, err := t.assert(&t.req.Write.Asserts[i])
 		if err != nil {
