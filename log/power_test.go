@@ -112,6 +112,9 @@ func (p *power) move() {
 
 // append stores entries; the power may fail while they are written to the journal.
 func (p *power) append() {
+	if len(p.logs) == 0 {
+		p.first += uint64(p.r.IntN(3000)) // behind a snapshot that was installed
+	}
 	logs := p.some()
 	p.was = p.now()
 	p.logs = slices.Concat(p.logs, logs)
