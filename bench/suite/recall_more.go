@@ -198,7 +198,7 @@ func recallGoals(sizes []sized) []report.Goal {
 		}
 	}
 	if all.facts > 0 {
-		goals = append(goals, most(filtered+", against one without, at a million", 0.05, all.inside[filtered]/all.inside[vectorSearch], times))
+		goals = append(goals, most(filtered+", against one without, at a million", 0.03, all.inside[filtered]/all.inside[vectorSearch], times))
 	}
 	for _, s := range sizes {
 		where := ", at " + thousands(float64(s.facts))
