@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -75,7 +74,7 @@ func (p *proposer) applied(data []byte, done *fsm.Applied, from, to time.Time) {
 	}
 	f.from, f.to = from, to
 	if f.answer(done.Results, nil) {
-		close(f.applied) // last, so that the proposer runs before those that were answered
+		close(f.applied)
 	}
 }
 
@@ -176,7 +175,6 @@ func (p *proposer) run() {
 		g.gather(p)
 		if len(g.writes) > 0 {
 			p.propose(g.writes)
-			p.yield(len(g.writes))
 			continue
 		}
 		select {
@@ -184,27 +182,6 @@ func (p *proposer) run() {
 		case <-p.node.stopped:
 			return
 		}
-	}
-}
-
-// The bounds of yield: of how many writes on a group was made by many clients, and how
-// often others go first.
-const (
-	manyWrites = 8
-	maxYields  = 8
-)
-
-// yield lets those go first who can, until as many wait as were answered last: clients
-// that are about to put their next write into the queue, and wait for a processor only.
-// It waits for no one: where nobody else can run it returns at once. It makes the groups
-// of 256 clients, of 40 writes, up to twice as large. A single go of another may take 10
-// ms, where searches keep every processor busy: so it is not for few clients.
-func (p *proposer) yield(answered int) {
-	if answered < manyWrites {
-		return
-	}
-	for i := 0; i < maxYields && p.queue.len() < answered; i++ {
-		runtime.Gosched()
 	}
 }
 
@@ -237,34 +214,10 @@ func (g *group) full() bool { return len(g.writes) >= maxGroup || g.bytes >= max
 
 // settled waits for a future. Raft answers every one while it runs, but some of
 // those that its end finds between the log and the state machine never.
-func (n *Node) settled(future raft.Future) error {
-	answer := make(chan error, 1)
-	go func() { answer <- future.Error() }()
-	select {
-	case err := <-answer:
-		return err
-	case <-n.raftDone:
-		return raft.ErrRaftShutdown
-	}
-}
+func (n *Node) settled(future raft.Future) error { return n.settledOr(future, nil) }
 
-// watchAfter is how long the proposer waits for the state machine's own word before it
-// asks Raft what became of an entry.
-const watchAfter = 10 * time.Millisecond
-
-// settledOr is settled, or until an entry has been applied, as nearly all are at once:
-// then no goroutine is started. A new one would run before Raft's own, which has just
-// been given the entry and would be put behind all that wait for a processor.
+// settledOr is settled, or until an entry has been applied.
 func (n *Node) settledOr(future raft.Future, applied <-chan struct{}) error {
-	late := time.NewTimer(watchAfter)
-	defer late.Stop()
-	select {
-	case <-applied:
-		return nil
-	case <-n.raftDone:
-		return raft.ErrRaftShutdown
-	case <-late.C:
-	}
 	answer := make(chan error, 1)
 	go func() { answer <- future.Error() }()
 	select {
