@@ -39,10 +39,19 @@ var ErrDigest = errors.New("this node's state differs from the leader's")
 // entry, or its state differs from the leader's.
 //
 // One goroutine at a time may call it.
-func (m *Machine) Apply(entries []Committed) ([]Applied, error) {
+func (m *Machine) Apply(entries []Committed) ([]Applied, error) { return m.ApplyTelling(entries, nil) }
+
+// Teller is told what became of entries: it is certain then, since the log has them,
+// and what is left is to write it. It must not read the machine, which waits for that.
+type Teller func(entries []Committed, done []Applied)
+
+// ApplyTelling is Apply, and tells the outcomes of writes before their effects are
+// written to the store: whoever waits for them need not wait for that. A View that is
+// opened after that, and a read by the index that Told names, see the effects.
+func (m *Machine) ApplyTelling(entries []Committed, tell Teller) ([]Applied, error) {
 	out := make([]Applied, len(entries))
 	for from := 0; from < len(entries); {
-		n, err := m.applySome(entries[from:], out[from:])
+		n, err := m.applySome(entries[from:], out[from:], tell)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +61,7 @@ func (m *Machine) Apply(entries []Committed) ([]Applied, error) {
 }
 
 // applySome applies as many entries as fit into one batch, and tells how many.
-func (m *Machine) applySome(entries []Committed, out []Applied) (n int, err error) {
+func (m *Machine) applySome(entries []Committed, out []Applied, tell Teller) (n int, err error) {
 	l, err := m.start()
 	if err != nil {
 		return 0, err
@@ -73,7 +82,15 @@ func (m *Machine) applySome(entries []Committed, out []Applied) (n int, err erro
 	if l.state.Index == m.state.Index {
 		return n, l.close()
 	}
-	if err := l.finish(); err != nil {
+	if err = l.flush(); err == nil {
+		if tell != nil && l.early() {
+			m.telling(l.state.Index)
+			tell(entries[:n], out[:n])
+		}
+		err = l.finish()
+	}
+	if err != nil {
+		m.halt()
 		return n, errors.Join(fmt.Errorf("write the effects of log entry %d: %w", l.state.Index, err), l.close())
 	}
 	l.leave()
@@ -160,9 +177,11 @@ func overtaken(req *fact.Request, met []metGuard) bool {
 }
 
 func (l *ledger) judge(req *fact.Request, now fact.Instant) (*fact.Result, []metGuard, error) {
-	switch {
-	case req.Write != nil:
+	if req.Write != nil {
 		return l.write(req, now)
+	}
+	l.late = true
+	switch {
 	case req.Registry != nil:
 		res, err := l.change(req, now)
 		return res, nil, err
@@ -205,10 +224,8 @@ func (l *ledger) digestAt(tx uint64) ([32]byte, error) {
 
 // finish commits the call, and then publishes it: the state and the hot
 // timelines change together for every reader.
+// finish writes what was flushed, and lets it be seen.
 func (l *ledger) finish() error {
-	if err := l.flush(); err != nil {
-		return err
-	}
 	if err := l.state.save(l.batch); err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ func (m *Machine) RestoreDir(dir string) error {
 	if err := m.open(); err != nil {
 		return err
 	}
+	m.told, m.halted = 0, false
 	m.hot.clear()
 	m.policies.Add(1)
 	m.announce()

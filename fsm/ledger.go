@@ -39,6 +39,7 @@ type ledger struct {
 	blobs    blobMemo
 	purged   bool
 	policy   bool // a fact of a policy was changed
+	late     bool // there was a request of another kind than a write
 	told     int  // the weight of the facts in the events of this call
 
 	buf, tail []byte // for the keys and values that are built

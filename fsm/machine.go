@@ -45,7 +45,8 @@ type Machine struct {
 	cache   *pebble.Cache
 
 	// mu guards db, state and the hot timelines. Apply holds it only while it
-	// publishes what it has committed, so that readers never wait for a commit.
+	// publishes what it has committed; readers wait for a commit only where somebody
+	// was told of it (see told.go).
 	mu sync.RWMutex
 	// commits is odd while a batch is committed but not published: a snapshot
 	// taken then may be newer than state.
@@ -53,6 +54,8 @@ type Machine struct {
 	db      *pebble.DB
 	state   state
 	closed  bool
+	told    uint64 // see telling
+	halted  bool
 	changed chan struct{} // closed and replaced whenever state moves
 
 	hot  *hotLines

@@ -63,12 +63,32 @@ func (n *node) put(data []byte) {
 	n.pending = append(n.pending, n.last)
 }
 
-// apply applies what was put.
+// apply applies what was put. What is told before it is written is what becomes of it.
 func (n *node) apply() []fsm.Applied {
 	n.Helper()
-	out, err := n.m.Apply(n.pending)
+	var told []*fact.Result
+	var at []uint64
+	out, err := n.m.ApplyTelling(n.pending, func(entries []fsm.Committed, done []fsm.Applied) {
+		for i, e := range entries {
+			for _, r := range done[i].Results {
+				told, at = append(told, plain(r)), append(at, e.Index)
+			}
+		}
+	})
 	if err != nil {
 		n.Fatal(err)
+	}
+	next := 0
+	for i, e := range n.pending {
+		for _, r := range out[i].Results {
+			if next < len(at) && at[next] == e.Index {
+				same(n.T, fmt.Sprintf("told of entry %d", e.Index), told[next], plain(r))
+				next++
+			}
+		}
+	}
+	if next != len(told) {
+		n.Fatalf("%d outcomes were told, %d of them of an entry", len(told), next)
 	}
 	n.pending = nil
 	return out

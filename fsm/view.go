@@ -30,10 +30,10 @@ type View struct {
 func (m *Machine) View() (*View, error) {
 	m.gate.RLock()
 	defer m.gate.RUnlock()
-	m.mu.RLock()
+	err := m.lockSettled()
 	defer m.mu.RUnlock()
-	if m.closed {
-		return nil, ErrClosed
+	if err != nil {
+		return nil, err
 	}
 	m.views.Add(1)
 	v := &View{m: m, state: m.state}
@@ -43,7 +43,6 @@ func (m *Machine) View() (*View, error) {
 		return v, nil
 	}
 	// A batch was being committed: the snapshot itself says what it holds.
-	var err error
 	if v.state, err = loadState(v.snap); err != nil {
 		v.Close()
 		return nil, err

@@ -89,6 +89,20 @@ func (a *adapter) chunk(logs []*raft.Log, out []any) {
 	}
 }
 
+// teller answers the writes of the entry in flight as soon as their outcomes are
+// certain; nil where none of this node's is.
+func (a *adapter) teller(start time.Time) fsm.Teller {
+	if a.node.proposer.flight.Load() == nil {
+		return nil
+	}
+	return func(entries []fsm.Committed, done []fsm.Applied) {
+		end := time.Now()
+		for i := range entries {
+			a.node.proposer.applied(entries[i].Data, &done[i], start, end)
+		}
+	}
+}
+
 // saw takes down that everything up to an index is dealt with.
 func (a *adapter) saw(index uint64) {
 	a.seen.Store(index)
@@ -99,7 +113,7 @@ func (a *adapter) apply(entries []fsm.Committed, start time.Time) ([]fsm.Applied
 	if len(entries) == 0 || a.stopped != nil {
 		return nil, a.stopped
 	}
-	results, err := a.machine.Apply(entries)
+	results, err := a.machine.ApplyTelling(entries, a.teller(start))
 	if err == nil && len(results) != len(entries) {
 		err = fmt.Errorf("the state machine gave %d answers to %d entries", len(results), len(entries))
 	}

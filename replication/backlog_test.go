@@ -100,20 +100,23 @@ func TestLeaderThatIsBehindHandsOver(t *testing.T) {
 
 // TestBehindCountsEntries: the leader's own refusal, before it has handed over.
 func TestBehindCountsEntries(t *testing.T) {
-	c := newCluster(t, func(o *Options) { o.LagEntries, o.LagBytes = 5, 100 })
+	c := newCluster(t, func(o *Options) { o.LagEntries, o.LagBytes = 5, 100_000 })
 	m := c.start("n1", c.disk("n1"), "")
 	for i := range 10 {
 		m.mustWrite(t, write("Lamp:l", i))
 	}
-	at := m.adapter.seen.Load()
+	at := m.raft.CommitIndex()
+	eventually(t, "the last one is in the store", func() bool { return m.adapter.seen.Load() == at && m.backlog.bytes(at) == 0 })
 	m.adapter.seen.Store(at - 6)
 	if _, err := m.Propose(soon(t), write("Lamp:l", 11)); fact.CodeOf(err) != fact.RateLimited || !strings.Contains(err.Error(), "6 committed entries") {
 		t.Errorf("six entries behind: %v", err)
 	}
 	m.adapter.seen.Store(at)
-	m.backlog.held = []heldEntry{{at, m.backlog.before + 101}}
+	m.backlog.mu.Lock()
+	m.backlog.held = []heldEntry{{at, m.backlog.before + 100_001}}
+	m.backlog.mu.Unlock()
 	if _, err := m.Propose(soon(t), write("Lamp:l", 12)); fact.CodeOf(err) != fact.RateLimited {
-		t.Errorf("101 bytes behind: %v", err)
+		t.Errorf("100,001 bytes behind: %v", err)
 	}
 	m.backlog.applied(at)
 	m.mustWrite(t, write("Lamp:l", 13))

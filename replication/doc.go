@@ -4,7 +4,7 @@
 //
 // A write goes Propose → (follower: forwarded to the leader) → proposer, which
 // puts every request that waits into one log entry → raft.Apply → adapter →
-// StateMachine.Apply → the results back to each caller. A read goes Basis →
+// StateMachine.ApplyTelling → the results back to each caller. A read goes Basis →
 // leader check, shared by all reads that wait → wait until this node has applied
 // what the leader had.
 //

@@ -353,7 +353,7 @@ func keyed(r *fact.Request, key string) *fact.Request {
 }
 
 // mustWrite writes with a key, so that an election on a busy machine is waited
-// out.
+// out, and waits until this node has it in its store.
 func (m *member) mustWrite(t *testing.T, r *fact.Request) *fact.Result {
 	t.Helper()
 	if r.Idem == nil {
@@ -365,6 +365,9 @@ func (m *member) mustWrite(t *testing.T, r *fact.Request) *fact.Result {
 	}
 	if result.Err != nil {
 		t.Fatalf("write through %s refused: %v", m.id, result.Err)
+	}
+	if err := m.WaitTx(soon(t), result.Tx); err != nil {
+		t.Fatalf("write through %s: %v", m.id, err)
 	}
 	return result
 }

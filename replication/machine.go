@@ -9,14 +9,17 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// StateMachine is what the node applies the log to. *fsm.Machine is one. Apply,
+// StateMachine is what the node applies the log to. *fsm.Machine is one. ApplyTelling,
 // Checkpoint and RestoreDir are called by one goroutine at a time; the caller of
 // Open closes it, after the node.
 type StateMachine interface {
-	// Apply applies entries in order and skips those it has. An error means
-	// that this node must stop.
-	Apply(entries []fsm.Committed) ([]fsm.Applied, error)
+	// ApplyTelling applies entries in order and skips those it has. It may tell their
+	// outcomes before it has written their effects. An error means that this node must
+	// stop.
+	ApplyTelling(entries []fsm.Committed, tell fsm.Teller) ([]fsm.Applied, error)
 	Position() fact.Position
+	// Told is the last index of which an outcome was told: it can be ahead of Position.
+	Told() uint64
 	WaitIndex(ctx context.Context, index uint64) error
 	WaitTx(ctx context.Context, tx uint64) error
 	DigestAt(tx uint64) ([32]byte, error)

@@ -38,14 +38,14 @@ type proposer struct {
 }
 
 // flight is an entry on its way through the log. The state machine answers its
-// writes as soon as they are applied; the proposer does where that fails.
+// writes as soon as their outcomes are certain; the proposer does where that fails.
 type flight struct {
 	data     []byte
 	writes   []*proposal
 	answered atomic.Bool
 	applied  chan struct{} // closed once the state machine has answered
 
-	// When it was proposed, and from when to when it was applied: read by its writes
+	// When it was proposed, and from when to when it was judged: read by its writes
 	// once they have their outcome.
 	proposed, from, to time.Time
 }
@@ -69,7 +69,7 @@ func (f *flight) answer(results []*fact.Result, err error) bool {
 // Raft hands over the very bytes that this leader has proposed.
 func (p *proposer) applied(data []byte, done *fsm.Applied, from, to time.Time) {
 	f := p.flight.Load()
-	if f == nil || len(data) == 0 || len(data) != len(f.data) || &data[0] != &f.data[0] || len(done.Results) != len(f.writes) {
+	if f == nil || len(data) == 0 || len(data) != len(f.data) || &data[0] != &f.data[0] || len(done.Results) != len(f.writes) || f.answered.Load() {
 		return
 	}
 	f.from, f.to = from, to
@@ -164,7 +164,7 @@ func errQueueFull() error {
 // errNotProposed: the time ran out before the write was proposed.
 var errNotProposed = errors.New("nothing was written")
 
-// run puts all that waits into one entry, waits for it to be applied, and then
+// run puts all that waits into one entry, waits for it to be answered, and then
 // looks again, until the node stops. One entry at a time makes the log sync for
 // as many writes at once as there can be: a second in flight was measured to
 // gain nothing where the disk is quick, and halves the groups.
@@ -230,8 +230,8 @@ func (n *Node) settledOr(future raft.Future, applied <-chan struct{}) error {
 	}
 }
 
-// propose hands one group to Raft, waits until it is applied and answers every
-// write. Raft answers each entry, or the node has stopped.
+// propose hands one group to Raft and waits until every write of it is answered. Raft
+// answers each entry, or the node has stopped.
 func (p *proposer) propose(group []*proposal) {
 	requests := make([][]byte, len(group))
 	for i, q := range group {

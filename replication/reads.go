@@ -41,6 +41,10 @@ func (n *Node) Basis(ctx context.Context, level fact.Level, minTx uint64) (fact.
 	} else {
 		now = n.options.Clock()
 	}
+	// A write is answered a moment before it can be read: whoever heard of it here reads it.
+	if err := n.waitIndex(ctx, n.machine.Told()); err != nil {
+		return fact.Basis{}, err
+	}
 	if minTx > 0 {
 		if err := n.WaitTx(ctx, minTx); err != nil {
 			return fact.Basis{}, err

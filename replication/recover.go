@@ -107,7 +107,7 @@ func (r *recovery) apply() error {
 	var batch []fsm.Committed
 	size := 0
 	flush := func() error {
-		_, err := r.machine.Apply(batch)
+		_, err := r.machine.ApplyTelling(batch, nil)
 		batch, size = nil, 0
 		return err
 	}

@@ -125,10 +125,10 @@ type gatedMachine struct {
 	gate sync.Mutex
 }
 
-func (g *gatedMachine) Apply(entries []fsm.Committed) ([]fsm.Applied, error) {
+func (g *gatedMachine) ApplyTelling(entries []fsm.Committed, tell fsm.Teller) ([]fsm.Applied, error) {
 	g.gate.Lock()
 	defer g.gate.Unlock()
-	return g.StateMachine.Apply(entries)
+	return g.StateMachine.ApplyTelling(entries, tell)
 }
 
 func TestQueueBoundIsRateLimited(t *testing.T) {

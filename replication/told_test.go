@@ -1,0 +1,99 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"abagraph/fact"
+	"abagraph/fsm"
+)
+
+// slowStore takes its time, while the gate is held, between telling an outcome and
+// writing its effects.
+type slowStore struct {
+	StateMachine
+	gate sync.Mutex
+}
+
+func (s *slowStore) ApplyTelling(entries []fsm.Committed, tell fsm.Teller) ([]fsm.Applied, error) {
+	return s.StateMachine.ApplyTelling(entries, func(e []fsm.Committed, done []fsm.Applied) {
+		if tell != nil {
+			tell(e, done)
+		}
+		s.gate.Lock()
+		defer s.gate.Unlock()
+	})
+}
+
+func slowAlone(t *testing.T) (*cluster, *member, *slowStore) {
+	t.Helper()
+	c := newCluster(t, nil)
+	aloneOptions(c)
+	slow := &slowStore{}
+	c.wrap = func(m StateMachine) StateMachine { slow.StateMachine = m; return slow }
+	m := c.start("n1", c.disk("n1"), "")
+	m.mustWrite(t, write("Lamp:l", 1))
+	return c, m, slow
+}
+
+// TestReadsSeeWhatWasAnswered: a write is answered before the store has it, and no read
+// that comes after the answer misses it, whatever its level.
+func TestReadsSeeWhatWasAnswered(t *testing.T) {
+	_, m, slow := slowAlone(t)
+	slow.gate.Lock()
+	release := sync.OnceFunc(slow.gate.Unlock)
+	defer release()
+	if r, err := m.Propose(soon(t), write("Lamp:l", 2)); err != nil || r.Err != nil {
+		t.Fatalf("answered with %v, %+v", err, r)
+	}
+	for _, level := range []fact.Level{fact.Linearizable, fact.Stale} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if got, err := m.read(ctx, level, "Lamp:l"); fact.CodeOf(err) != fact.Timeout {
+			t.Errorf("a read of level %d before it is in the store: %q, %v", level, got, err)
+		}
+		cancel()
+	}
+	var readers sync.WaitGroup
+	for _, level := range []fact.Level{fact.Linearizable, fact.Stale} {
+		readers.Go(func() {
+			if got, err := m.read(soon(t), level, "Lamp:l"); err != nil || got != "2" {
+				t.Errorf("a read of level %d: %q, %v", level, got, err)
+			}
+		})
+	}
+	release()
+	readers.Wait()
+}
+
+// TestAnsweredWritesOutliveTheirStore: what was answered and not in the store when the
+// process ended comes from the log.
+func TestAnsweredWritesOutliveTheirStore(t *testing.T) {
+	c, m, slow := slowAlone(t)
+	slow.gate.Lock()
+	release := sync.OnceFunc(slow.gate.Unlock)
+	defer release()
+	if r, err := m.Propose(soon(t), write("Lamp:l", 2)); err != nil || r.Err != nil {
+		t.Fatalf("answered with %v, %+v", err, r)
+	}
+	// What lies on the disk now is what a process that is killed now leaves.
+	copyTree(t, c.disk("n1"), c.disk("n2"))
+	release()
+	m.stop(t)
+	c.wrap = nil
+	delete(c.members, "n1")
+	if got := c.start("n1", c.disk("n2"), "").mustRead(t, "Lamp:l"); got != "2" {
+		t.Errorf("after the start: %q", got)
+	}
+}
+
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.CopyFS(to, os.DirFS(from))); err != nil {
+		t.Fatal(err)
+	}
+}
