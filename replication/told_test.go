@@ -3,6 +3,7 @@ package replication
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -89,6 +90,44 @@ func TestAnsweredWritesOutliveTheirStore(t *testing.T) {
 	if got := c.start("n1", c.disk("n2"), "").mustRead(t, "Lamp:l"); got != "2" {
 		t.Errorf("after the start: %q", got)
 	}
+}
+
+// TestEverybodyReadsTheirOwnWrites: many writers in the same entries, each of whom reads
+// at both levels what was answered a moment ago, and looks it up in a view of its own.
+func TestEverybodyReadsTheirOwnWrites(t *testing.T) {
+	c := newCluster(t, nil)
+	aloneOptions(c)
+	m := c.start("n1", c.disk("n1"), "")
+	var writers sync.WaitGroup
+	for w := range 12 {
+		writers.Go(func() {
+			subject := fmt.Sprint("Lamp:", w)
+			for i := range 100 {
+				r, err := m.Propose(soon(t), write(subject, i))
+				if err != nil || r.Err != nil {
+					t.Errorf("write %d of %s: %v, %+v", i, subject, err, r)
+					return
+				}
+				if w%3 == 2 { // no basis at all
+					view, err := m.machine.View()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if at := view.Position(); at.Tx < r.Tx {
+						t.Errorf("a view at tx %d after the answer at tx %d", at.Tx, r.Tx)
+					}
+					view.Close()
+					continue
+				}
+				level := []fact.Level{fact.Linearizable, fact.Stale}[w%3]
+				if got, err := m.read(soon(t), level, subject); err != nil || got != fmt.Sprint(i) {
+					t.Errorf("level %d: %q after the answer to %d, %v", level, got, i, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
 }
 
 func copyTree(t *testing.T, from, to string) {
