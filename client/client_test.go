@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,6 +33,27 @@ func serve(t *testing.T, handler http.HandlerFunc, options ...client.Option) *cl
 	return c
 }
 
+// headers are what requests carried. One whose connection breaks is served beside the
+// next one.
+type headers struct {
+	mu   sync.Mutex
+	list []string
+}
+
+// add keeps one, and tells how many there are.
+func (h *headers) add(value string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.list = append(h.list, value)
+	return len(h.list)
+}
+
+func (h *headers) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.list)
+}
+
 func TestNewRefusesWhatIsNoBaseURL(t *testing.T) {
 	for _, base := range []string{"", "localhost:8080", "ftp://x", "http://", "http://a?b=c", "http://u:p@h", "http://h#f", "::"} {
 		if _, err := client.New(base); err == nil {
@@ -40,10 +63,9 @@ func TestNewRefusesWhatIsNoBaseURL(t *testing.T) {
 }
 
 func TestWriteIsRepeatedUnderOneKey(t *testing.T) {
-	var keys []string
+	var sent headers
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		keys = append(keys, r.Header.Get("Idempotency-Key"))
-		switch len(keys) {
+		switch sent.add(r.Header.Get("Idempotency-Key")) {
 		case 1:
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -63,7 +85,7 @@ func TestWriteIsRepeatedUnderOneKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(keys) != 4 || keys[0] == "" || keys[0] != keys[3] || keys[1] != keys[2] {
+	if keys := sent.all(); len(keys) != 4 || keys[0] == "" || keys[0] != keys[3] || keys[1] != keys[2] {
 		t.Errorf("sent under the keys %q", keys)
 	}
 	if got.Duplicate || got.Tx != 7 || got.Fact.Object.Text != "12345678901234567890" || got.Fact.ValidUntil != fact.Forever || got.SupersededIDs[0] != "f0" {
@@ -207,7 +229,7 @@ func TestContextEndsACall(t *testing.T) {
 // and asks for a resync: the reader sees each event once, in order.
 func TestSSE_02_EachEventOnce(t *testing.T) {
 	var connections atomic.Int32
-	var asked []string
+	var asked headers
 	event := func(id string, tx int, name string) string {
 		data := fmt.Sprintf("data: {\"op\":\"assert\",\"tx\":%d,\"fact\":{\"id\":%q}}\r\n\r\n", tx, name)
 		if id != "" {
@@ -222,7 +244,7 @@ func TestSSE_02_EachEventOnce(t *testing.T) {
 			io.WriteString(w, `{}`)
 			return
 		}
-		asked = append(asked, r.Header.Get("Last-Event-ID"))
+		asked.add(r.Header.Get("Last-Event-ID"))
 		switch connections.Add(1) {
 		case 1:
 			io.WriteString(w, ":keepalive\n\n"+event("e:5", 5, "a")+event("", 6, "b")+event("", 6, "c")+"data: {\"op\":\"as")
@@ -253,7 +275,7 @@ func TestSSE_02_EachEventOnce(t *testing.T) {
 	if s := strings.Join(got, " "); s != "a b c d resync z" {
 		t.Errorf("saw %s", s)
 	}
-	if s := strings.Join(asked, " "); s != "e:4 e:5 e:9 e:4" {
+	if s := strings.Join(asked.all(), " "); s != "e:4 e:5 e:9 e:4" {
 		t.Errorf("asked to go on after %s", s)
 	}
 }
