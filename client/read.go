@@ -154,7 +154,7 @@ func set(v url.Values, name, value string) {
 }
 
 func setInt(v url.Values, name string, value int) {
-	if value > 0 {
+	if value != 0 {
 		v.Set(name, strconv.Itoa(value))
 	}
 }

@@ -44,7 +44,7 @@ func (q SearchQuery) Values() url.Values {
 	if q.MinScore != nil {
 		v.Set("min_score", strconv.FormatFloat(*q.MinScore, 'g', -1, 64))
 	}
-	if q.MinConfidence > 0 {
+	if q.MinConfidence != 0 {
 		v.Set("min_confidence", strconv.FormatFloat(q.MinConfidence, 'g', -1, 64))
 	}
 	if q.IncludeRetracted {

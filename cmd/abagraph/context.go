@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"abagraph/client"
+	"abagraph/fact"
 )
 
 // contextFlags are what the flags of context say, before those that were not
@@ -74,6 +75,9 @@ func (f *contextFlags) query(c *cobra.Command) client.ContextQuery {
 
 func (f *contextFlags) run(a *app, c *cobra.Command) error {
 	q := f.query(c)
+	if c.Flags().Changed("budget") && q.TokenBudget == 0 {
+		return fact.Invalid("--budget", "must be a whole number of tokens from 1 on")
+	}
 	body, err := q.Body()
 	if err != nil {
 		return err

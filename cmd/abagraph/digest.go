@@ -76,9 +76,6 @@ func (f *digestFlags) run(a *app, c *cobra.Command, args []string) error {
 		f.detach = true // it is not waited for
 		return f.send(a, c, jobPath(f.stop)+"/stop", nil)
 	}
-	if c.Flags().Changed("resume") || c.Flags().Changed("stop") {
-		return fmt.Errorf("the job is missing (see %s --help)", c.CommandPath())
-	}
 	if len(args) == 0 {
 		return fmt.Errorf("FILE is missing (see %s --help)", c.CommandPath())
 	}

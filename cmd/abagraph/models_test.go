@@ -58,7 +58,7 @@ func TestModelCommands(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"FILE is missing":               {"digest"},
-		"the job is missing":            {"digest", "--stop", ""},
+		"--stop is empty":               {"digest", "--stop", ""},
 		"read the document":             {"digest", filepath.Join(dir, "none.md")},
 		"need --model":                  {"digest", short, "--provider", "openai"},
 		"set ABAGRAPH_MODEL_KEY":        {"ask", "x", "--model", "m"},

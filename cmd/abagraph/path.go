@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"abagraph/client"
+	"abagraph/fact"
 )
 
 func pathCommand(a *app) *cobra.Command {
@@ -21,6 +22,9 @@ either direction unless told otherwise.`,
 		Args: exactArgs("FROM", "TO"),
 		RunE: func(c *cobra.Command, args []string) error {
 			q.From, q.To = args[0], args[1]
+			if c.Flags().Changed("depth") && q.Depth == 0 {
+				return fact.Invalid("--depth", "must be a whole number from 1 to 16")
+			}
 			return a.read(c.Context(), "/api/path", q.Values(), explain, pathTable)
 		},
 	}

@@ -125,6 +125,7 @@ ABAGRAPH_KEY, then ~/.abagraph.json.`,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		Args:              cobra.NoArgs,
+		PersistentPreRunE: refuseEmpty,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	flags := root.PersistentFlags()
