@@ -35,6 +35,7 @@ func (s *Server) consolidate(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.warn(&done.Meta)
 	if done.Overtaken > 0 {
 		c.input.Warn(strconv.Itoa(done.Overtaken) + " groups of copies were left alone, because others wrote beside them meanwhile: consolidate again")
 	}

@@ -165,7 +165,7 @@ func TestGraphUnknownNamesAreWarnings(t *testing.T) {
 	r.assert("Person:a", "knows", `"Person:b"`)
 	for path, want := range map[string]string{
 		"/api/walk?start=Person:nobody":                     `{"start":"Person:nobody","reached":["Person:nobody"],"edges":[],"limited":false,"warnings":["no fact mentions Person:nobody at the time that is read"]}`,
-		"/api/walk?start=Person:a&tx=0":                     `{"start":"Person:a","reached":["Person:a"],"edges":[],"limited":false,"warnings":["no fact mentions Person:a at the time that is read"]}`,
+		"/api/walk?start=Person:a&tx=0":                     `{"start":"Person:a","reached":["Person:a"],"edges":[],"limited":false,"warnings":["no fact mentions Person:a at the time that is read","the namespace default does not exist, or holds no facts yet"]}`,
 		"/api/walk?start=Person:b":                          `{"start":"Person:b","reached":["Person:b"],"edges":[],"limited":false}`,
 		"/api/walk?start=Person:a&edge_types=likes":         `{"start":"Person:a","reached":["Person:a"],"edges":[],"limited":false}`,
 		"/api/path?from=Person:a&to=Person:x":               `{"from":"Person:a","to":"Person:x","length":null,"paths":[],"limited":false,"warnings":["no fact mentions Person:x at the time that is read"]}`,

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -239,11 +240,12 @@ func (c *call) wrote(r *fact.Result) {
 }
 
 // warnIfEmpty warns where an answer is empty because there is nothing at all in the
-// namespace at the record time that was read: a misspelt one is more likely than a
-// new one.
+// namespace at the record time that was read, unless the read has said so: a misspelt
+// one is more likely than a new one.
 func (c *call) warnIfEmpty(read memory.Read) {
 	read.Level = fact.Stale
-	if holds, err := c.server.memory.HoldsFacts(c.ctx, c.caller, read); err == nil && !holds {
-		c.warnings = append(c.warnings, "namespace "+quoted(c.caller.Tenant)+" holds no facts at the time that is read: is it the right one?")
+	empty, err := c.server.memory.EmptyNamespace(c.ctx, c.caller, read)
+	if err == nil && empty != "" && !slices.Contains(c.meta.Warnings, empty) {
+		c.warnings = append(c.warnings, empty)
 	}
 }

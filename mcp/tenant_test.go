@@ -185,10 +185,18 @@ func TestNamespaces(t *testing.T) {
 	if got := r.tool("recall", `{"namespace":"acme","mode":"pattern","subject":"None:x"}`).ok(); got["warnings"] != nil {
 		t.Errorf("nothing found in a namespace that has facts: %v", got)
 	}
-	for _, tool := range []string{"recall", "recall_as_of"} {
-		arguments := map[string]string{"recall": `{"namespace":"acne","mode":"pattern"}`, "recall_as_of": `{"namespace":"acne","as_of":5}`}[tool]
-		if got := r.tool(tool, arguments).ok(); !strings.Contains(encoded(got["warnings"]), `\"acne\" holds no facts`) {
-			t.Errorf("%s: %v", tool, got)
+	const empty = `"the namespace acne does not exist, or holds no facts yet"`
+	for arguments, want := range map[string]string{
+		`recall {"namespace":"acne","mode":"pattern"}`:              empty,
+		`recall {"namespace":"acne","mode":"semantic","query":"p"}`: empty,
+		`recall {"namespace":"acne","mode":"walk","start":"A:b"}`:   `"no fact mentions A:b at the time that is read",` + empty,
+		`recall_as_of {"namespace":"acne","as_of":5}`:               empty,
+		`build_context {"namespace":"acne","task":"p"}`:             empty,
+		`whats_changed {"namespace":"acne","from":5,"to":6}`:        empty + `,"nothing that was asked for held at either moment, as it was known then; recall_as_of answers about a past moment as it is known today"`,
+	} {
+		tool, arguments, _ := strings.Cut(arguments, " ")
+		if got := r.tool(tool, arguments).ok(); encoded(got["warnings"]) != "["+want+"]" {
+			t.Errorf("%s %s: %v", tool, arguments, got["warnings"])
 		}
 	}
 	if got := r.tool("recall", `{"namespace":"acme","mode":"walk","start":"Nobody:x"}`).ok(); !strings.Contains(encoded(got["warnings"]), "Nobody:x") {

@@ -98,6 +98,11 @@ func (s *Service) Changes(ctx context.Context, c Caller, q *ChangesQuery, trace 
 	if err := d.run(); err != nil {
 		return nil, r.meta, err
 	}
+	if d.found.AddedTotal+d.found.SupersededTotal+d.found.StillValid == 0 {
+		if err := r.warnNothing(q.Subject); err != nil {
+			return nil, r.meta, err
+		}
+	}
 	trace.Step("execute", "by_subject")
 	trace.Name("changes", "by_subject index → what held at from, what held at to → compare")
 	trace.Int("candidates_scanned", d.scanned)

@@ -79,6 +79,7 @@ func (s *Service) Consolidate(ctx context.Context, c Caller, o WriteOptions, q *
 			return nil, last, err
 		}
 		done.Conflicts, done.Limited = k.conflicts, k.limited
+		done.Meta.Warnings = k.r.meta.Warnings
 	}
 	trace.Int("collapsed", len(done.Collapsed))
 	trace.Int("conflicts", done.Conflicts)

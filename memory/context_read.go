@@ -381,15 +381,15 @@ func (r *reading) holdsFacts() (bool, error) {
 	return holds, nil
 }
 
-// HoldsFacts reports whether the caller sees any fact at the record time of a read, of
-// whatever status and time.
-func (s *Service) HoldsFacts(ctx context.Context, c Caller, read Read) (bool, error) {
+// EmptyNamespace says so where the caller's namespace holds no fact at all at the
+// record time of a read; else it is "".
+func (s *Service) EmptyNamespace(ctx context.Context, c Caller, read Read) (string, error) {
 	r, err := s.begin(ctx, c, read, 0, nil)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer r.close()
-	return r.holdsFacts()
+	return r.emptyNamespace()
 }
 
 // warnIfEmpty warns of a namespace that holds nothing.

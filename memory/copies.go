@@ -29,6 +29,7 @@ type copyFinder struct {
 	conflicts int
 	limited   bool
 	scanned   int
+	looked    bool // at any subject
 }
 
 func (s *Service) findCopies(ctx context.Context, c Caller, read Read, q *ConsolidateQuery, trace *Trace) (*copyFinder, error) {
@@ -47,10 +48,16 @@ func (s *Service) findCopies(ctx context.Context, c Caller, read Read, q *Consol
 	both := n.subjects(r, n.query(r.at), n.byStatus(r.at, fact.Active, fact.NoInstant))
 	err = r.view.EachSubject(r.ctx, both, func(s *fact.SubjectFacts) (bool, error) {
 		k.scanned += s.Scanned
+		k.looked = true
 		return true, k.subject(s.Tenant, s.Lists[0], s.Lists[1])
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for copies: %w", err)
+	}
+	if !k.looked {
+		if err := r.warnNothing(q.Subject); err != nil {
+			return nil, err
+		}
 	}
 	trace.Step("execute", "by_subject")
 	return k, nil

@@ -226,13 +226,22 @@ func (g *grapher) keep(e *Edge) bool {
 }
 
 // warnUnknown says so where an answer is empty because no fact speaks of a name
-// at the time that is read.
+// at the time that is read, or there is none at all.
 func (r *reading) warnUnknown(name string) error {
 	known, err := r.mentions(name)
-	if err == nil && !known {
-		r.meta.Warnings = append(r.meta.Warnings, "no fact mentions "+shorten(name)+" at the time that is read")
+	if err != nil || known {
+		return err
 	}
-	return err
+	r.warnOnce("no fact mentions " + shorten(name) + " at the time that is read")
+	return r.warnIfEmpty()
+}
+
+// warnNothing says why nothing was found of a subject, "" = of any.
+func (r *reading) warnNothing(subject string) error {
+	if subject == "" {
+		return r.warnIfEmpty()
+	}
+	return r.warnUnknown(subject)
 }
 
 // backfilled counts the declared facts among edges by their batch (C-28).

@@ -68,8 +68,8 @@ func (s *Service) factcheckFor(ctx context.Context, limit time.Duration, c Calle
 		return nil, r.meta, err
 	}
 	f := k.found
-	if q.Subject != "" && k.subjects == 0 {
-		if err := r.warnUnknown(q.Subject); err != nil {
+	if k.subjects == 0 {
+		if err := r.warnNothing(q.Subject); err != nil {
 			return nil, r.meta, err
 		}
 	}
