@@ -1,6 +1,8 @@
 package http
 
 import (
+	"strconv"
+
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
 )
@@ -37,6 +39,9 @@ func (c *call) adopt(body jsonx.Value, lists ...string) (map[string][]jsonx.Valu
 		default:
 			if contains(textParams, v.Name) {
 				return nil, fact.Invalid(v.Name, "must be a string, not "+v.Kind.String())
+			}
+			if n, whole := v.Whole(); whole {
+				text = strconv.FormatInt(n, 10)
 			}
 		}
 		if v.Name == "tenant" {

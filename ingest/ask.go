@@ -136,8 +136,8 @@ func (a *Answered) take(said *models.Answer) error {
 		}
 	}
 	for _, v := range f.Array("used") {
-		n, err := strconv.Atoi(v.Raw)
-		if err == nil && n >= 1 && n <= len(a.Evidence) && !slices.Contains(a.Cited, a.Evidence[n-1].ID) {
+		n, whole := v.Whole()
+		if whole && n >= 1 && n <= int64(len(a.Evidence)) && !slices.Contains(a.Cited, a.Evidence[n-1].ID) {
 			a.Cited = append(a.Cited, a.Evidence[n-1].ID)
 		}
 	}

@@ -169,6 +169,9 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("namespace: %s", got)
 	}
 	const brief = `{"type":"ref/prompt","name":"brief_me"}`
+	if got := encoded(complete(brief, "entities", "Persons, Person:al", acme)["values"]); got != `["Persons, Person:alice"]` {
+		t.Errorf("entities behind a space: %s", got)
+	}
 	if got := encoded(complete(brief, "entities", "Persons,Person:al", acme)["values"]); got != `["Persons,Person:alice"]` {
 		t.Errorf("a list: %s", got)
 	}

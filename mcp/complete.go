@@ -80,7 +80,8 @@ func (s *Server) completions(ctx context.Context, argument, prefix, namespace st
 	before, last := "", prefix
 	if argument == "entities" { // what stands before the last comma stays
 		at := strings.LastIndexByte(prefix, ',') + 1
-		before, last, argument = prefix[:at], prefix[at:], "entity"
+		last, argument = strings.TrimLeft(prefix[at:], " "), "entity" // no name begins with a space
+		before = strings.TrimSuffix(prefix, last)
 	}
 	names, more, err := s.named(ctx, caller, argument, last)
 	for i := range names {

@@ -199,6 +199,9 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("%s %s: %v", tool, arguments, got["warnings"])
 		}
 	}
+	if got := r.tool("recall", `{"namespace":"acme","mode":"pattern","limit":5.0}`).ok(); encoded(got["count"]) != "1" {
+		t.Errorf("a limit as programs that know doubles only write it: %v", got)
+	}
 	if got := r.tool("recall", `{"namespace":"acme","mode":"walk","start":"Nobody:x"}`).ok(); !strings.Contains(encoded(got["warnings"]), "Nobody:x") {
 		t.Errorf("a start that nobody mentions: %v", got)
 	}

@@ -68,8 +68,8 @@ func budget(f *jsonx.Fields) (tokens int, given string) {
 			return tokens, given
 		}
 		given = name
-		n, err := strconv.ParseInt(v.Raw, 10, 64)
-		if v.Kind != jsonx.Number || err != nil || n < 1 || n > maxBudget {
+		n, whole := v.Whole()
+		if !whole || n < 1 || n > maxBudget {
 			f.Fail(fact.Invalid(f.Path(name), budgetRange))
 			return 0, given
 		}

@@ -147,8 +147,8 @@ func (f *Fields) Integer(name string, low, high int64) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(v.Raw, 10, 64)
-	if err != nil || n < low || n > high {
+	n, whole := v.Whole()
+	if !whole || n < low || n > high {
 		f.Fail(fact.Invalid(f.Path(name), "must be a whole number from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10)))
 		return 0, false
 	}

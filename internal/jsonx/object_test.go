@@ -87,3 +87,21 @@ func TestAnObjectOfManyFieldsHasAnUnknownOne(t *testing.T) {
 		t.Error("an unknown field among many was not refused")
 	}
 }
+
+// An integer is one however it is written; nothing else is.
+func TestWholeNumbers(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "-0": 0, "20": 20, "20.0": 20, "2e1": 20, "2.50E1": 25, "-3.000": -3, "9007199254740993": 9007199254740993, "9223372036854775807": 1<<63 - 1, "9007199254740991.0": 1<<53 - 1,
+	} {
+		f := open(t, `{"n":`+text+`}`)
+		if n, ok := f.Integer("n", -1<<63, 1<<63-1); !ok || n != want || f.Done() != nil {
+			t.Errorf("%s is %d, %v, %v", text, n, ok, f.Done())
+		}
+	}
+	for _, text := range []string{"20.5", "1e-1", "9007199254740993.0", "1e300", "1e999", "99999999999999999999", `"20"`, "true", "[20]"} {
+		f := open(t, `{"n":`+text+`}`)
+		if n, ok := f.Integer("n", -1<<63, 1<<63-1); ok || f.Done() == nil {
+			t.Errorf("%s is %d", text, n)
+		}
+	}
+}

@@ -1,5 +1,10 @@
 package jsonx
 
+import (
+	"math"
+	"strconv"
+)
+
 // Kind is the type of a Value.
 type Kind uint8
 
@@ -51,4 +56,22 @@ func (v Value) Field(name string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// Whole returns a Number that has no fraction, however it is written: 20, 20.0 and 2e1
+// are one integer to JSON Schema, and programs that know no other numbers than doubles
+// write the second.
+func (v Value) Whole() (int64, bool) {
+	if v.Kind != Number {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil {
+		return n, true
+	}
+	const exact = 1 << 53 // from here on a double stands for several integers
+	x, err := strconv.ParseFloat(v.Raw, 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) >= exact {
+		return 0, false
+	}
+	return int64(x), true
 }
