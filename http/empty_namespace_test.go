@@ -11,12 +11,14 @@ import (
 func TestWhatIsNotThereIsTold(t *testing.T) {
 	r := start(t, "")
 	r.assert("Person:a", "knows", `"Person:b"`)
+	r.branch("bare", `"as_of":0`)
 	const empty, unknown = "the namespace acne does not exist, or holds no facts yet", "no fact mentions Person:x at the time that is read"
 	for request, want := range map[string][]any{
 		"GET /api/factcheck?tenant=acne":                          {empty},
 		"GET /api/factcheck?tenant=acne&subject=Person:x":         {unknown, empty},
 		"GET /api/factcheck?subject=Person:x":                     {unknown},
 		"GET /api/factcheck?after=Person:z":                       nil,
+		"GET /api/factcheck?branch=bare":                          {"branch bare of the namespace default holds no facts yet"},
 		"GET /api/changes?from=2020-01-01&tenant=acne":            {empty},
 		"GET /api/changes?from=0&to=5&tenant=acne":                {empty},
 		"GET /api/changes?from=2020-01-01&subject=Person:x":       {unknown},

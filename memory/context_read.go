@@ -355,6 +355,9 @@ func (r *reading) emptyNamespace() (string, error) {
 	if err != nil || holds {
 		return "", err
 	}
+	if r.scope.Branch != fact.MainBranch {
+		return "branch " + shorten(r.scope.Branch) + " of the namespace " + shorten(r.scope.Tenant) + " holds no facts yet", nil
+	}
 	return "the namespace " + shorten(r.scope.Tenant) + " does not exist, or holds no facts yet", nil
 }
 
