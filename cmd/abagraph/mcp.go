@@ -33,6 +33,9 @@ stdout carries the protocol and nothing else. What goes wrong is told on stderr.
   abagraph mcp --data ./agent-memory --profile agent-memory`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := a.fitForMCP(data); err != nil {
+				return err
+			}
 			if profile == "" {
 				profile = a.getenv("ABAGRAPH_MCP_PROFILE")
 			}
@@ -52,6 +55,17 @@ stdout carries the protocol and nothing else. What goes wrong is told on stderr.
 	c.Flags().StringVar(&data, "data", "", "serve this data directory, or :memory:, without a server")
 	c.Flags().StringVar(&profile, "profile", "", "tools that are listed: full, agent-memory or read-only (env ABAGRAPH_MCP_PROFILE)")
 	return c
+}
+
+// fitForMCP refuses the flags of other commands that would be passed over here.
+func (a *app) fitForMCP(data string) error {
+	switch {
+	case a.tenant != "":
+		return errors.New("--tenant means nothing to MCP: each call names its namespace")
+	case data != "" && (a.url != "" || a.key != ""):
+		return errors.New("--data is a node of its own, without a server: leave out --url and --key")
+	}
+	return nil
 }
 
 // mcpFar carries messages to a server.

@@ -230,6 +230,9 @@ func TestMCPRefusesInOneLine(t *testing.T) {
 		"No abagraph URL configured":       {"mcp"},
 		"full, agent-memory, read-only":    {"mcp", "--data", ":memory:", "--profile", "all"},
 		"unknown flag: --dta":              {"mcp", "--dta", "x"},
+		"each call names its namespace":    {"mcp", "--data", ":memory:", "--tenant", "acme"},
+		"without a server: leave out":      {"mcp", "--data", ":memory:", "--url", "http://127.0.0.1:1"},
+		"leave out --url and --key":        {"mcp", "--data", ":memory:", "--key", "x"},
 		"not a directory":                  {"mcp", "--data", r.file("letter.txt", "dear")},
 		"No abagraph URL configured. Run ": {"agent", "init"},
 	} {
