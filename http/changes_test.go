@@ -73,6 +73,15 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s: %v", query, e)
 		}
 	}
+	for query, still := range map[string]bool{
+		"": false, "&axis=valid": false, "&axis=known": false, "&tx=8": false, "&as_of=" + to: false, "&axis=valid&tx=8": false, "&axis=known&as_of=" + to: false,
+		"&axis=valid&as_of=" + to: true, "&axis=known&tx=8": true, "&axis=known&known_at=" + to: true, "&as_of=" + to + "&tx=8": true,
+	} {
+		got := r.get("/api/changes?from=" + from + query).status(200).object()
+		if strings.Contains(fmt.Sprint(got["warnings"]), "nothing can differ") != still {
+			t.Errorf("%s: %v", query, got["warnings"])
+		}
+	}
 	if got := r.get("/api/changes?from=1700000000&to=" + to).object(); !strings.Contains(fmt.Sprint(got["warnings"]), "looks like seconds") {
 		t.Errorf("seconds: %v", got["warnings"])
 	}

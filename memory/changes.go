@@ -45,6 +45,13 @@ type ChangesQuery struct {
 	Axis Axis
 }
 
+// still reports whether both states are one: the time that the axis moves is fixed.
+func (q *ChangesQuery) still() bool {
+	valid := q.Axis != KnownAxis && !q.AsOf.Given()
+	known := q.Axis != ValidAxis && !q.Pinned && !q.KnownAt.Given()
+	return !valid && !known
+}
+
 // Changes is a page of a diff, by subject. Statements are compared: one that was
 // cut or moved meanwhile still holds. The counts are of all from the place on
 // where the page begins; Next is where the next one does, "" = there is none.
@@ -97,6 +104,9 @@ func (s *Service) Changes(ctx context.Context, c Caller, q *ChangesQuery, trace 
 	}
 	if err := d.run(); err != nil {
 		return nil, r.meta, err
+	}
+	if q.still() {
+		r.warnOnce("nothing can differ between from and to: the times that axis moves are fixed by as_of, known_at or tx")
 	}
 	if d.found.AddedTotal+d.found.SupersededTotal+d.found.StillValid == 0 {
 		if err := r.warnNothing(q.Subject); err != nil {
