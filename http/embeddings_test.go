@@ -167,3 +167,31 @@ func TestPacketsOfAFailingProviderAreTheSame(t *testing.T) {
 		t.Errorf("warnings %v", warnings)
 	}
 }
+
+// A vector in place of a question is a question, however it is written; where it is
+// passed over, that is told.
+func TestAVectorIsAQuestion(t *testing.T) {
+	r := withProvider(t, "", "k", 5*time.Second, oneVector)
+	r.assert("Person:alice", "works_at", `"Company:beta"`)
+	for body, want := range map[string]string{
+		`{"query_vector":[1,2,2]}`:                                     "",
+		`{"query_vector":"1,2,2","question":" "}`:                      "",
+		`{"query_vector":[1,2,2],"question":"alice"}`:                  "",
+		`{"query_vector":[1,2,2],"question":"alice","mode":"lexical"}`: "query_vector was not used: a lexical search goes by words alone",
+		`{"query_vector":[1,2,2],"mode":"lexical"}`:                    "the question is empty: nothing can be found by it, query_vector was not used: a lexical search goes by words alone",
+		`{"mode":"vector"}`:                                            "the question is empty: nothing can be found by it",
+	} {
+		got := r.post("/api/search", body).status(http.StatusOK).object()
+		var told []string
+		list, _ := got["warnings"].([]any)
+		for _, w := range list {
+			told = append(told, fmt.Sprint(w))
+		}
+		if strings.Join(told, ", ") != want {
+			t.Errorf("%s: %q, want %q", body, told, want)
+		}
+		if found := len(got["answer_facts"].([]any)); found != 1 && !strings.Contains(want, "empty") {
+			t.Errorf("%s: %d hits", body, found)
+		}
+	}
+}

@@ -80,6 +80,9 @@ func (c *call) searchQuery(lists map[string][]jsonx.Value) *memory.SearchQuery {
 	q.MinScore, q.MinScoreGiven = c.fraction("min_score", -math.MaxFloat64, math.MaxFloat64)
 	q.Seeds = c.seeds(lists)
 	q.Vector = c.queryVector(lists)
+	if strings.TrimSpace(q.Question) == "" && (q.Vector == nil || q.Mode == memory.LexicalSearch) {
+		c.input.Warn("the question is empty: nothing can be found by it")
+	}
 	return q
 }
 
@@ -103,12 +106,9 @@ func (c *call) searchRanking(q *memory.SearchQuery) {
 
 // question returns the text that is searched for; none finds nothing.
 func (c *call) question() string {
-	name, text, given := c.one("question", "query", "q")
+	name, text, _ := c.one("question", "query", "q")
 	if len(text) > memory.MaxQuestionBytes {
 		c.query.fail(fact.Invalid(name, "is longer than "+strconv.Itoa(memory.MaxQuestionBytes)+" bytes"))
-	}
-	if _, vector := c.query.text("query_vector"); (!given || strings.TrimSpace(text) == "") && !vector {
-		c.input.Warn("the question is empty: nothing can be found by it")
 	}
 	return text
 }

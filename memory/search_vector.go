@@ -44,6 +44,9 @@ func (s *Service) askAhead(ctx context.Context, question string) {
 // and then the warnings say why.
 func (s *Service) dense(r *reading, q *SearchQuery) *search.Dense {
 	if q.Mode == LexicalSearch {
+		if q.Vector != nil {
+			r.warnOnce("query_vector was not used: a lexical search goes by words alone")
+		}
 		return nil
 	}
 	if s.embed.from == nil {
