@@ -222,9 +222,8 @@ func (l *ledger) digestAt(tx uint64) ([32]byte, error) {
 	return digestAt(l.base, tx)
 }
 
-// finish commits the call, and then publishes it: the state and the hot
+// finish commits what was flushed, and then publishes it: the state and the hot
 // timelines change together for every reader.
-// finish writes what was flushed, and lets it be seen.
 func (l *ledger) finish() error {
 	if err := l.state.save(l.batch); err != nil {
 		return err

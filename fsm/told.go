@@ -1,6 +1,10 @@
 package fsm
 
-import "abagraph/fact"
+import (
+	"context"
+
+	"abagraph/fact"
+)
 
 // This file is about the moment between the answer to a write and its place in the
 // store. A write is certain once the log has it and its outcome is known; putting its
@@ -40,8 +44,8 @@ func (m *Machine) halt() {
 }
 
 // lockSettled takes mu for reading once the store has what was told, or can never have
-// it. The caller unlocks it, also after an error.
-func (m *Machine) lockSettled() error {
+// it, or the context ends. The caller unlocks it, also after an error.
+func (m *Machine) lockSettled(ctx context.Context) error {
 	for {
 		m.mu.RLock()
 		switch {
@@ -54,7 +58,12 @@ func (m *Machine) lockSettled() error {
 		}
 		changed := m.changed
 		m.mu.RUnlock()
-		<-changed
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			m.mu.RLock()
+			return ctx.Err()
+		}
 	}
 }
 

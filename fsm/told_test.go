@@ -1,6 +1,8 @@
 package fsm_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -66,6 +68,11 @@ func TestWhatWasToldIsSeen(t *testing.T) {
 		t.Errorf("a view was opened at %+v before it was written", at)
 	case <-time.After(20 * time.Millisecond):
 	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.ViewWithin(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("who waits no longer is told %v", err)
+	}
 	close(gate)
 	if err := <-written; err != nil {
 		t.Fatal(err)
@@ -118,6 +125,11 @@ func TestToldAndNotWrittenIsNotRead(t *testing.T) {
 		if err == nil {
 			v.Close()
 		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := m.WaitIndex(ctx, m.Told()); fact.CodeOf(err) != fact.Closed {
+		t.Errorf("the wait for what was told says %v", err)
 	}
 	if got := fmt.Sprint(m.Position().Index, m.Told()); got != "1 2" {
 		t.Errorf("at and told: %s", got)

@@ -27,10 +27,14 @@ type View struct {
 
 // View opens a view of the present state. Who holds one must not open another:
 // a restore that waits for the first would keep out the second.
-func (m *Machine) View() (*View, error) {
+func (m *Machine) View() (*View, error) { return m.ViewWithin(context.Background()) }
+
+// ViewWithin is View, for who can wait only so long for the store to have what was
+// told: it does not while its disk hangs.
+func (m *Machine) ViewWithin(ctx context.Context) (*View, error) {
 	m.gate.RLock()
 	defer m.gate.RUnlock()
-	err := m.lockSettled()
+	err := m.lockSettled(ctx)
 	defer m.mu.RUnlock()
 	if err != nil {
 		return nil, err

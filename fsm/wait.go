@@ -19,13 +19,15 @@ func (m *Machine) WaitTx(ctx context.Context, tx uint64) error {
 func (m *Machine) wait(ctx context.Context, reached func(*state) bool) error {
 	for {
 		m.mu.RLock()
-		ok, closed, changed := reached(&m.state), m.closed, m.changed
+		ok, closed, halted, changed := reached(&m.state), m.closed, m.halted, m.changed
 		m.mu.RUnlock()
 		switch {
 		case ok:
 			return nil
 		case closed:
 			return ErrClosed
+		case halted:
+			return errHalted
 		}
 		select {
 		case <-changed:

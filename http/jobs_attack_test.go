@@ -153,7 +153,7 @@ func TestATextOfManyPieces(t *testing.T) {
 		t.Errorf("%d bytes of %d in %d pieces", len(got), len(text), pieces)
 	}
 	r.post("/api/admin/purge?confirm=1&prefix=Document:", "").status(200)
-	view, err := r.node.View()
+	view, err := r.node.View(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

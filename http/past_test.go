@@ -125,7 +125,7 @@ func (w *pastWorld) sameMoment(q *question, m moment, share int) {
 	}
 	other := moment{tx: txOf(one), asOf: m.asOf}
 	if m.knownAt == 0 {
-		at, err := w.node.View()
+		at, err := w.node.View(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 // on, the operator is told where it was, and the caller nothing of it.
 func TestMCP03APanicIsAnError(t *testing.T) {
 	node := onenode.Start(t)
-	service, err := memory.New(memory.Options{Engine: node, View: func() (memory.View, error) { panic("a secret value") }, Leads: func() bool { return true }})
+	service, err := memory.New(memory.Options{Engine: node, View: func(context.Context) (memory.View, error) { panic("a secret value") }, Leads: func() bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}

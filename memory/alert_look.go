@@ -22,7 +22,7 @@ func watching(tenant string) Caller {
 
 // WatchedTenants lists the tenants that have alerts, and are not deleted.
 func (s *Service) WatchedTenants(ctx context.Context) ([]string, error) {
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open a view: %w", err)
 	}

@@ -125,8 +125,8 @@ func TestGraphReadsEnd(t *testing.T) {
 	}
 
 	entered, release := make(chan struct{}), make(chan struct{})
-	s, err := memory.New(memory.Options{Engine: w, Timeout: time.Hour, View: func() (memory.View, error) {
-		v, err := w.view()
+	s, err := memory.New(memory.Options{Engine: w, Timeout: time.Hour, View: func(ctx context.Context) (memory.View, error) {
+		v, err := w.view(ctx)
 		return &stuckView{View: v, entered: entered, release: release}, err
 	}})
 	if err != nil {

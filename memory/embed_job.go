@@ -157,7 +157,7 @@ func (s *Service) embedScopes(ctx context.Context) error {
 
 // openBranches lists the branches that take writes, of every tenant.
 func (s *Service) openBranches(ctx context.Context) ([]fact.Scope, error) {
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open a view: %w", err)
 	}
@@ -225,7 +225,7 @@ func rest(ctx context.Context, d time.Duration) error {
 // lackingPage lists the statements of the next page that have no vector, and the
 // tx up to which it has looked.
 func (s *Service) lackingPage(ctx context.Context, scope fact.Scope) (list []lacking, through uint64, more bool, err error) {
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return nil, 0, false, fmt.Errorf("open a view: %w", err)
 	}

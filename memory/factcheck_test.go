@@ -187,7 +187,7 @@ func (w *world) recordTime(tx uint64) fact.Instant {
 	if tx == 0 {
 		return fact.NoInstant
 	}
-	v, err := w.view()
+	v, err := w.view(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]fact.Event, erro
 // replay returns the events after the cursor that pass the filter, and moves
 // the cursor past all that it looked at.
 func (f *Feed) replay(ctx context.Context) ([]fact.Event, error) {
-	view, err := f.service.view()
+	view, err := f.service.view(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open a view: %w", err)
 	}

@@ -35,7 +35,7 @@ func (s *Service) Kept(ctx context.Context, c Caller, read Read, prefix, predica
 // KeptOfAll visits the facts that Kept visits, of every tenant that is not deleted: what
 // a tenant had the server do by itself ends with the tenant.
 func (s *Service) KeptOfAll(ctx context.Context, c Caller, prefix, predicate string, visit func(*fact.Fact)) error {
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return fmt.Errorf("open a view: %w", err)
 	}

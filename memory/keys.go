@@ -108,7 +108,7 @@ func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (*resolved
 	if r := s.keys.get(hash, version); r != nil {
 		return r, nil
 	}
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("resolve a key: %w", err)
 	}

@@ -25,11 +25,11 @@ func (l *lagging) Basis(ctx context.Context, level fact.Level, minTx uint64) (fa
 	return l.Node.Basis(ctx, level, minTx)
 }
 
-func (l *lagging) view() (memory.View, error) {
+func (l *lagging) view(ctx context.Context) (memory.View, error) {
 	if l.behind != nil {
-		return l.behind.View()
+		return l.behind.View(ctx)
 	}
-	return l.Node.View()
+	return l.Node.View(ctx)
 }
 
 // TestKeyThatANodeHasNotHeardOf: a node that lags or is still joining lets in whoever

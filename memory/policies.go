@@ -79,7 +79,7 @@ func (s *Service) policyOf(ctx context.Context, tenant string, view View) (*rule
 	}
 	if view == nil {
 		var err error
-		if view, err = s.view(); err != nil {
+		if view, err = s.view(ctx); err != nil {
 			return nil, fmt.Errorf("open a view: %w", err)
 		}
 		defer view.Close()
@@ -245,7 +245,7 @@ func (j *ruling) retracts(list []fact.Retract) error {
 	if len(list) == 0 || j.caller.Role >= fact.RoleAdmin && !j.set.Active() {
 		return nil
 	}
-	view, err := j.s.view()
+	view, err := j.s.view(j.ctx)
 	if err != nil {
 		return fmt.Errorf("open a view: %w", err)
 	}

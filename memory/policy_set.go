@@ -162,7 +162,7 @@ func (s *Service) policyByHand(ctx context.Context, c Caller, o WriteOptions, r 
 	if len(r.Write.Retracts) == 0 {
 		return nil
 	}
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return fmt.Errorf("open a view: %w", err)
 	}

@@ -42,7 +42,7 @@ func (s *Service) lineage(ctx context.Context, tenant string, set *rules.Set, vi
 	}
 	if view == nil {
 		var err error
-		if view, err = s.view(); err != nil {
+		if view, err = s.view(ctx); err != nil {
 			return nil, fmt.Errorf("open a view: %w", err)
 		}
 		defer view.Close()

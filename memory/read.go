@@ -137,7 +137,7 @@ func (s *Service) await(ctx context.Context, r Read, needs uint64, trace *Trace)
 
 // open opens a view on a basis.
 func (s *Service) open(ctx context.Context, c Caller, r Read, basis fact.Basis, trace *Trace) (*reading, error) {
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open a view: %w", err)
 	}

@@ -59,8 +59,8 @@ func TestTEN06ReportsMadeDuringAPurge(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	other, err := memory.New(memory.Options{Engine: node, Leads: func() bool { return true }, View: func() (memory.View, error) {
-		view, err := node.View()
+	other, err := memory.New(memory.Options{Engine: node, Leads: func() bool { return true }, View: func(ctx context.Context) (memory.View, error) {
+		view, err := node.View(ctx)
 		return purgingView{view, erase}, err
 	}})
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Service) as(ctx context.Context, tenant string, r *Report) (Caller, err
 	if r.By == "" {
 		return c, nil
 	}
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return c, fmt.Errorf("open a view: %w", err)
 	}

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -153,7 +154,7 @@ func (w *world) replayed() *memory.Service {
 	if _, err := machine.Apply(list); err != nil {
 		w.Fatal(err)
 	}
-	s, err := memory.New(memory.Options{Engine: w, Timeout: time.Minute, View: func() (memory.View, error) { return machine.View() }})
+	s, err := memory.New(memory.Options{Engine: w, Timeout: time.Minute, View: func(context.Context) (memory.View, error) { return machine.View() }})
 	if err != nil {
 		w.Fatal(err)
 	}

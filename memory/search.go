@@ -223,7 +223,7 @@ func (s *Service) beginSearch(ctx context.Context, c Caller, read Read, trace *T
 func (s *Service) indexed(ctx context.Context, scope fact.Scope) error {
 	scopes := []fact.Scope{scope}
 	if scope.All {
-		view, err := s.view()
+		view, err := s.view(ctx)
 		if err != nil {
 			return fmt.Errorf("open a view: %w", err)
 		}
@@ -261,7 +261,7 @@ func (r *reading) searchScopes() ([]fact.Scope, error) {
 
 // source opens the present state for the building of an index.
 func (s *Service) source() (search.Source, func(), error) {
-	view, err := s.view()
+	view, err := s.view(context.Background())
 	if err != nil {
 		return nil, nil, fmt.Errorf("open a view: %w", err)
 	}

@@ -36,8 +36,8 @@ func TestWordsFindBeforeTheVectorsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	may := make(chan struct{})
-	s, err := memory.New(memory.Options{Engine: n, Embedder: from, View: func() (memory.View, error) {
-		v, err := n.View()
+	s, err := memory.New(memory.Options{Engine: n, Embedder: from, View: func(ctx context.Context) (memory.View, error) {
+		v, err := n.View(ctx)
 		return &slowVectors{v, may}, err
 	}})
 	if err != nil {

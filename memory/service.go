@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ const DefaultTenant = "default"
 // Options are what a Service needs. Engine and View are required.
 type Options struct {
 	Engine Engine
-	// View opens a consistent state of this node's store.
-	View func() (View, error)
+	// View opens a consistent state of this node's store, with all that was answered
+	// on this node: it may have to wait for that, until the context ends.
+	View func(ctx context.Context) (View, error)
 	// Live answers live reads from memory where it can, and tells where the
 	// node stood; ok is false where a View must be asked. nil = always.
 	Live func(q *fact.Query) (page *fact.Page, at fact.Position, ok bool)
@@ -85,7 +87,7 @@ type Options struct {
 // Service is the door. It is safe for concurrent use.
 type Service struct {
 	engine     Engine
-	view       func() (View, error)
+	views      func(context.Context) (View, error)
 	live       func(*fact.Query) (*fact.Page, fact.Position, bool)
 	leads      func() bool
 	unlike     func() string
@@ -126,7 +128,7 @@ func New(o Options) (*Service, error) {
 		return nil, errors.New("memory: an engine and a view are required")
 	}
 	s := &Service{
-		engine: o.Engine, view: o.View, live: o.Live, leads: o.Leads, unlike: o.Unlike, version: o.RegistryVersion, cluster: o.Cluster,
+		engine: o.Engine, views: o.View, live: o.Live, leads: o.Leads, unlike: o.Unlike, version: o.RegistryVersion, cluster: o.Cluster,
 		operations: o.Operations, mayCall: o.MayCall,
 		auth: o.AdminKey != "", threshold: fact.DefaultThreshold, timeout: o.Timeout, now: o.Now, links: maxKeptLinks,
 	}
@@ -176,6 +178,17 @@ func New(o Options) (*Service, error) {
 // Close ends what the service does by itself: the building of search indexes. It
 // must be called before the engine is closed.
 func (s *Service) Close() { s.indexes.Close() }
+
+// view opens a view, and waits for it no longer than a read may.
+func (s *Service) view(ctx context.Context) (View, error) {
+	ctx, cancel := within(ctx, s.timeout)
+	defer cancel()
+	view, err := s.views(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fact.Errorf(fact.Timeout, "this node's store did not take what was written in the time allowed; nothing was read")
+	}
+	return view, err
+}
 
 // Position is where this node stands, without asking anyone.
 func (s *Service) Position() fact.Position { return s.engine.Position() }

@@ -41,7 +41,7 @@ func (s *Service) Stats(ctx context.Context, c Caller, read Read, trace *Trace) 
 
 // StoreStats counts the whole store as this node has it, for metrics.
 func (s *Service) StoreStats(ctx context.Context) (fact.Stats, error) {
-	view, err := s.view()
+	view, err := s.view(ctx)
 	if err != nil {
 		return fact.Stats{}, fmt.Errorf("open a view: %w", err)
 	}

@@ -67,7 +67,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) view() (memory.View, error) {
+func (w *world) view(context.Context) (memory.View, error) {
 	v, err := w.machine.View()
 	if err != nil {
 		return nil, err

@@ -51,11 +51,8 @@ type flight struct {
 	proposed, from, to time.Time
 }
 
-// answer gives every write its outcome, once.
-func (f *flight) answer(results []*fact.Result, err error) bool {
-	if !f.answered.CompareAndSwap(false, true) {
-		return false
-	}
+// answer gives every write its outcome. Who has set answered calls it, and is the only one.
+func (f *flight) answer(results []*fact.Result, err error) {
 	for i, q := range f.writes {
 		if err != nil {
 			q.done <- outcome{err: err, flight: f}
@@ -63,20 +60,18 @@ func (f *flight) answer(results []*fact.Result, err error) bool {
 		}
 		q.done <- outcome{result: results[i], flight: f}
 	}
-	return true
 }
 
 // applied answers the writes of the entry in flight, if that is what was applied:
 // Raft hands over the very bytes that this leader has proposed.
 func (p *proposer) applied(data []byte, done *fsm.Applied, from, to time.Time) {
 	f := p.flight.Load()
-	if f == nil || len(data) == 0 || len(data) != len(f.data) || &data[0] != &f.data[0] || len(done.Results) != len(f.writes) || f.answered.Load() {
+	if f == nil || len(data) == 0 || len(data) != len(f.data) || &data[0] != &f.data[0] || len(done.Results) != len(f.writes) || !f.answered.CompareAndSwap(false, true) {
 		return
 	}
 	f.from, f.to = from, to
-	if f.answer(done.Results, nil) {
-		close(f.applied)
-	}
+	f.answer(done.Results, nil)
+	close(f.applied)
 }
 
 // proposal is one write that waits.
@@ -266,7 +261,7 @@ func (p *proposer) propose(group []*proposal) {
 	future := p.node.raft.Apply(data, p.node.enqueueLimit())
 	err := p.node.settledOr(future, f.applied)
 	p.node.metrics.commitTime.Observe(time.Since(start).Seconds())
-	if !f.answered.Load() {
+	if f.answered.CompareAndSwap(false, true) {
 		f.answer(p.node.entryResults(future, err, len(group)))
 	}
 	p.flight.Store(nil)

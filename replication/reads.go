@@ -123,8 +123,9 @@ func (n *Node) readIndex(ctx context.Context) (readPoint, error) {
 	return n.reads.join(ctx)
 }
 
+// pointAt begins with what was answered, which the state may have still to get.
 func (n *Node) pointAt(at fact.Position) readPoint {
-	return readPoint{index: at.Index, now: max(n.options.Clock(), at.RecordedAt)}
+	return readPoint{index: n.machine.Told(), now: max(n.options.Clock(), at.RecordedAt)}
 }
 
 // committedPoint is the last command that is committed. Another node may have applied

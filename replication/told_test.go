@@ -59,6 +59,10 @@ func TestReadsSeeWhatWasAnswered(t *testing.T) {
 		}
 		cancel()
 	}
+	// A member that was removed, and does not know it, has nothing but this to go by.
+	if point, err := m.readIndex(soon(t)); err != nil || point.index != m.machine.Told() {
+		t.Errorf("the read index is %d where %d was told, %v", point.index, m.machine.Told(), err)
+	}
 	var readers sync.WaitGroup
 	for _, level := range []fact.Level{fact.Linearizable, fact.Stale} {
 		readers.Go(func() {

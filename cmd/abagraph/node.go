@@ -147,7 +147,7 @@ func (n *node) openMemory(s settings, logger *slog.Logger) (*memory.Service, err
 	}
 	return memory.New(memory.Options{
 		Engine: late{n}, Now: clock,
-		View:       func() (memory.View, error) { return n.machine.View() },
+		View:       func(ctx context.Context) (memory.View, error) { return n.machine.ViewWithin(ctx) },
 		Live:       func(q *fact.Query) (*fact.Page, fact.Position, bool) { return n.machine.Live(q) },
 		Leads:      func() bool { return n.raft.Leads() },
 		Unlike:     func() string { return n.raft.UnlikeLeader() },

@@ -36,7 +36,7 @@ func (o operations) Snapshot(context.Context) (uint64, error) { return o.node.ra
 
 // VerifyStore checks the node's store as it stands now, while the node goes on.
 func (o operations) VerifyStore(ctx context.Context) (memory.StoreCheck, error) {
-	view, err := o.node.machine.View()
+	view, err := o.node.machine.ViewWithin(ctx)
 	if err != nil {
 		return memory.StoreCheck{}, err
 	}

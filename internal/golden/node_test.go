@@ -67,7 +67,7 @@ func (n *node) start(data string) (err error) {
 		return err
 	}
 	n.door, err = memory.New(memory.Options{
-		Engine: n.raft, View: func() (memory.View, error) { return n.machine.View() }, Live: n.machine.Live, Leads: n.raft.Leads,
+		Engine: n.raft, View: func(ctx context.Context) (memory.View, error) { return n.machine.ViewWithin(ctx) }, Live: n.machine.Live, Leads: n.raft.Leads,
 		AdminKey: adminKey, RegistryVersion: n.machine.RegistryVersion, Embedder: provider, Embedding: embed.Hash,
 		Now: func() time.Time { return n.now().Time() },
 	})

@@ -126,8 +126,8 @@ func (n *Node) Now() fact.Instant {
 }
 
 // View opens a view of the store.
-func (n *Node) View() (memory.View, error) {
-	v, err := n.machine.View()
+func (n *Node) View(ctx context.Context) (memory.View, error) {
+	v, err := n.machine.ViewWithin(ctx)
 	if err != nil {
 		return nil, err
 	}
