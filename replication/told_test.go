@@ -134,6 +134,64 @@ func TestEverybodyReadsTheirOwnWrites(t *testing.T) {
 	writers.Wait()
 }
 
+// lingering takes a moment between telling an outcome and writing its effects.
+type lingering struct{ StateMachine }
+
+func (l lingering) ApplyTelling(entries []fsm.Committed, tell fsm.Teller) ([]fsm.Applied, error) {
+	return l.StateMachine.ApplyTelling(entries, func(e []fsm.Committed, done []fsm.Applied) {
+		if tell != nil {
+			tell(e, done)
+			time.Sleep(time.Millisecond)
+		}
+	})
+}
+
+// TestRightsAreInForceWhenAnswered: changes of the registry and of policies in the same
+// entries as other writes are in force where they are looked up in passing, by no basis
+// and no view; and a basis lies at or above what was answered before.
+func TestRightsAreInForceWhenAnswered(t *testing.T) {
+	c := newCluster(t, nil)
+	aloneOptions(c)
+	c.wrap = func(m StateMachine) StateMachine { return lingering{m} }
+	m := c.start("n1", c.disk("n1"), "")
+	must := func(r *fact.Request) uint64 {
+		got, err := m.Propose(soon(t), r)
+		if err != nil || got.Err != nil {
+			t.Errorf("answered with %v, %+v", err, got)
+			return 0
+		}
+		return got.Tx
+	}
+	var all sync.WaitGroup
+	for w := range 12 {
+		all.Go(func() {
+			for i := range 60 {
+				switch {
+				case w == 0 && i%2 == 0:
+					id := fmt.Sprint("t-", i)
+					tx := must(&fact.Request{Tenant: id, Branch: fact.MainBranch, Registry: &fact.TenantChange{Op: fact.TenantCreate, ID: id}})
+					if in := m.machine.RegistryVersion(); in < tx {
+						t.Errorf("the registry is at tx %d after the answer at tx %d", in, tx)
+					}
+				case w == 0: // by the same writer, so that no entry has both
+					r := write(fact.PolicyCurrent, i)
+					r.Write.Asserts[0].Predicate = fact.PolicyVersion
+					before := m.machine.PolicyVersion()
+					if must(r); m.machine.PolicyVersion() == before {
+						t.Error("a policy was answered and is not in force")
+					}
+				default:
+					tx := must(write(fmt.Sprint("Lamp:", w), i))
+					if at, err := m.Basis(soon(t), []fact.Level{fact.Linearizable, fact.Stale}[i%2], 0); err != nil || at.Tx < tx {
+						t.Errorf("a basis at tx %d after the answer at tx %d, %v", at.Tx, tx, err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.CopyFS(to, os.DirFS(from))); err != nil {
