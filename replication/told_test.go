@@ -31,27 +31,29 @@ func (s *slowStore) ApplyTelling(entries []fsm.Committed, tell fsm.Teller) ([]fs
 	})
 }
 
-func slowAlone(t *testing.T) (*cluster, *member, *slowStore) {
+// answeredNotStored starts a node with two writes, the second of which is answered and
+// gets into the store only when it is released.
+func answeredNotStored(t *testing.T) (c *cluster, m *member, release func()) {
 	t.Helper()
-	c := newCluster(t, nil)
+	c = newCluster(t, nil)
 	aloneOptions(c)
 	slow := &slowStore{}
 	c.wrap = func(m StateMachine) StateMachine { slow.StateMachine = m; return slow }
-	m := c.start("n1", c.disk("n1"), "")
+	m = c.start("n1", c.disk("n1"), "")
 	m.mustWrite(t, write("Lamp:l", 1))
-	return c, m, slow
+	slow.gate.Lock()
+	release = sync.OnceFunc(slow.gate.Unlock)
+	t.Cleanup(release)
+	if r, err := m.Propose(soon(t), write("Lamp:l", 2)); err != nil || r.Err != nil {
+		t.Fatalf("answered with %v, %+v", err, r)
+	}
+	return c, m, release
 }
 
 // TestReadsSeeWhatWasAnswered: a write is answered before the store has it, and no read
 // that comes after the answer misses it, whatever its level.
 func TestReadsSeeWhatWasAnswered(t *testing.T) {
-	_, m, slow := slowAlone(t)
-	slow.gate.Lock()
-	release := sync.OnceFunc(slow.gate.Unlock)
-	defer release()
-	if r, err := m.Propose(soon(t), write("Lamp:l", 2)); err != nil || r.Err != nil {
-		t.Fatalf("answered with %v, %+v", err, r)
-	}
+	_, m, release := answeredNotStored(t)
 	for _, level := range []fact.Level{fact.Linearizable, fact.Stale} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if got, err := m.read(ctx, level, "Lamp:l"); fact.CodeOf(err) != fact.Timeout {
@@ -78,13 +80,7 @@ func TestReadsSeeWhatWasAnswered(t *testing.T) {
 // TestAnsweredWritesOutliveTheirStore: what was answered and not in the store when the
 // process ended comes from the log.
 func TestAnsweredWritesOutliveTheirStore(t *testing.T) {
-	c, m, slow := slowAlone(t)
-	slow.gate.Lock()
-	release := sync.OnceFunc(slow.gate.Unlock)
-	defer release()
-	if r, err := m.Propose(soon(t), write("Lamp:l", 2)); err != nil || r.Err != nil {
-		t.Fatalf("answered with %v, %+v", err, r)
-	}
+	c, m, release := answeredNotStored(t)
 	// What lies on the disk now is what a process that is killed now leaves.
 	copyTree(t, c.disk("n1"), c.disk("n2"))
 	release()
