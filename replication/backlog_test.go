@@ -63,6 +63,8 @@ func TestLeaderRefusesWhileItsStateStandsStill(t *testing.T) {
 	if err := <-taken; err != nil {
 		t.Errorf("the write before it: %v", err)
 	}
+	// That one is answered before the store has it: until then the state has not moved on.
+	eventually(t, "writes are taken", func() bool { return m.behind() == nil })
 	m.mustWrite(t, write("Lamp:l", 3))
 	if got := m.mustRead(t, "Lamp:other"); got != "" {
 		t.Errorf("what was refused was written: %q", got)

@@ -283,6 +283,7 @@ func TestDigestCheckPasses(t *testing.T) {
 	c := three(t, func(o *Options) { o.CheckInterval = 20 * time.Millisecond })
 	c.leader().mustWrite(t, write("Lamp:l", 1))
 	leader := c.leader()
+	eventually(t, "the state has the write", func() bool { return leader.lag() == 0 })
 	before := leader.Position().Index
 	eventually(t, "a check in the log", func() bool { return leader.Position().Index > before })
 	c.equalDigests()

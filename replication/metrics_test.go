@@ -13,6 +13,8 @@ func TestMetricsAreInjected(t *testing.T) {
 	for i := range 5 {
 		m.mustWrite(t, write("Lamp:l", i))
 	}
+	// A write is answered before the store has it.
+	eventually(t, "the state has every write", func() bool { return m.lag() == 0 })
 	values := gather(t, registry)
 	for name, want := range map[string]float64{
 		"abagraph_raft_group_requests": 5, "abagraph_raft_lag_entries": 0,
