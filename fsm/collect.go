@@ -27,6 +27,8 @@ type collector struct {
 	// horizon is the first tx that some tenant has more of than it could give;
 	// a page may not reach it.
 	horizon uint64
+	floor   uint64 // what an earlier tx made of the present tenant has no place on the page
+	whole   bool   // an index was given up for all rows
 }
 
 func newCollector(q *fact.Query) *collector {
@@ -45,8 +47,18 @@ func (c *collector) begin() {
 		c.trim()
 		c.others = c.weight
 	}
-	c.own, c.weight, c.trimAt = len(c.facts), 0, 2*fact.MaxAnswerBytes
+	c.own, c.weight, c.trimAt, c.floor = len(c.facts), 0, 2*fact.MaxAnswerBytes, 0
 }
+
+// again lets go of the present tenant's facts: they are read another way.
+func (c *collector) again() {
+	clear(c.facts[c.own:])
+	c.facts = c.facts[:c.own]
+	c.weight, c.trimAt, c.floor, c.whole = 0, 2*fact.MaxAnswerBytes, 0, true
+}
+
+// worth reports whether a version that a tx made may come on the page.
+func (c *collector) worth(tx uint64) bool { return tx >= c.floor }
 
 // expect makes room for so many more facts, as far as a page holds them.
 func (c *collector) expect(n int) {
@@ -119,6 +131,9 @@ func (c *collector) trim() {
 		c.limitHit = true
 		clear(own[keep:])
 		c.facts = c.facts[:c.own+keep]
+		if !c.ascending && keep > 0 {
+			c.floor = own[keep-1].Tx
+		}
 	}
 	c.weight = 0
 	for i := range c.facts[c.own:] {
@@ -145,6 +160,9 @@ func (c *collector) fit(facts []fact.Fact) int {
 
 // page sorts what was gathered and cuts the page out of it.
 func (c *collector) page(index string) *fact.Page {
+	if c.whole {
+		index = fullScan
+	}
 	if !slices.IsSortedFunc(c.facts, c.compare) {
 		slices.SortFunc(c.facts, c.compare)
 	}

@@ -48,6 +48,15 @@ func readCounters(r pebble.Reader, s space) (counters, error) {
 	return c, nil
 }
 
+// rows is how many facts there are, of whatever status.
+func (c *counters) rows() int64 {
+	sum := int64(0)
+	for _, n := range c.ByStatus {
+		sum += n
+	}
+	return sum
+}
+
 func (c *counters) stats() fact.Stats {
 	return fact.Stats{
 		Active: uint64(c.ByStatus[fact.Active]), Candidate: uint64(c.ByStatus[fact.Candidate]),

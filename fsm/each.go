@@ -67,7 +67,7 @@ func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact
 	}
 	more, err = v.eachRow(sh.space, sh.sel, step, show)
 	if more && err == nil && sh.sel.past {
-		more, err = v.eachVersion(sh.space, sh.sel, step, show)
+		more, err = v.eachVersion(sh.space, sh.sel, step, func(uint64) bool { return true }, show)
 	}
 	return more, errors.Join(err, failed)
 }
@@ -75,21 +75,17 @@ func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact
 // eachRow visits the rows of a branch that a read sees and accepts. step is
 // called for each that it looks at; a fact is valid until visit returns.
 func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
-	prefix := s.prefix(famTimeline)
-	it, err := openIter(v.snap, prefix, successor(prefix))
+	pass, err := newRowPass(v.snap, s, sel)
 	if err != nil {
 		return false, err
 	}
-	defer it.Close()
+	defer pass.it.Close()
 	var f fact.Fact // one for all rows: there may be millions
 	var repeats entry.Repeats
-	for ok := it.First(); ok; ok = it.Next() {
-		b, err := it.ValueAndErr()
+	for pass.next() {
+		b, err := pass.it.ValueAndErr()
 		if err != nil {
 			return false, storageError("read a row", err)
-		}
-		if len(b) == 0 {
-			continue // a marker or a statement
 		}
 		if err := step(); err != nil {
 			return false, err
@@ -101,18 +97,20 @@ func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fa
 			return false, nil
 		}
 	}
-	return true, it.Error()
+	return true, pass.it.Error()
 }
 
 // errEnough ends a scan early.
 var errEnough = errors.New("enough")
 
-func (v *View) eachVersion(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
+// eachVersion visits the versions that were replaced since, and that a read sees and
+// accepts, as far as worth holds of the txs that made them.
+func (v *View) eachVersion(s space, sel *selector, step func() error, worth func(tx uint64) bool, visit func(*fact.Fact) bool) (more bool, err error) {
 	err = v.replaced(s.prefix(famVersion), sel, func(w *version) error {
 		if err := step(); err != nil {
 			return err
 		}
-		if !sel.mayAccept(w) {
+		if !sel.mayAccept(w) || !worth(w.tx) {
 			return nil
 		}
 		now, err := readFact(v.snap, s, w.id)

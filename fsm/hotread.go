@@ -101,7 +101,7 @@ func (r *reading) buckets(mask uint16) error {
 		if mask&(1<<bucket) == 0 {
 			continue
 		}
-		lower, upper := jump(prefix, bucket, reach(bucket, at)), jump(prefix, bucket, at+1)
+		lower, upper := jump(nil, prefix, bucket, reach(bucket, at)), jump(nil, prefix, bucket, at+1)
 		if !it.open() {
 			var err error
 			if it, err = openIter(r.v.snap, lower, upper); err != nil {
@@ -230,7 +230,7 @@ func (v *View) supersededBuckets(k lineKey, e *hotLine) error {
 	for ok := it.First(); ok; {
 		bucket := it.Key()[len(prefix)]
 		e.buckets |= 1 << bucket
-		ok = it.SeekGE(jump(prefix, bucket+1, fact.NoInstant))
+		ok = it.SeekGE(jump(nil, prefix, bucket+1, fact.NoInstant))
 	}
 	return it.Error()
 }

@@ -130,6 +130,20 @@ func appendString(k []byte, s string) []byte {
 	return append(k, 0x00, 0x01)
 }
 
+// skipString returns what follows an escaped string in front of k.
+func skipString(k []byte) (rest []byte, ok bool) {
+	for {
+		end := bytes.IndexByte(k, 0)
+		if end < 0 || end+1 >= len(k) {
+			return nil, false
+		}
+		if k[end+1] == 0x01 {
+			return k[end+2:], true
+		}
+		k = k[end+2:]
+	}
+}
+
 // cutString takes an escaped string off the front of k.
 func cutString(k []byte) (s string, rest []byte, ok bool) {
 	end := bytes.IndexByte(k, 0)

@@ -61,8 +61,8 @@ type Machine struct {
 	hot  *hotLines
 	kept kept
 	used ledger // what the last call leaves to the next one
-	// entryBytes is maxEntryBytes, heads maxHeads; tests lower them.
-	entryBytes, heads int
+	// entryBytes is maxEntryBytes, heads maxHeads; tests lower them, and shortList.
+	entryBytes, heads, shortList int
 
 	// gate keeps new views out while a restore waits for the open ones. It is
 	// taken before mu.
@@ -86,7 +86,7 @@ const (
 
 // Open opens the state machine's store, or makes an empty one.
 func Open(options Options) (*Machine, error) {
-	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes, heads: maxHeads}
+	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes, heads: maxHeads, shortList: shortList}
 	if options.Dir == "" {
 		m.fs, m.dir = vfs.NewMem(), "store"
 	}

@@ -132,7 +132,7 @@ func (s *selector) accepts(f *fact.Fact) bool {
 // A live or as-of read of a subject is bounded by what holds then; a live read
 // of a predicate or an object by the active facts that are newer than the last
 // one answered. A read by status, or of the past without a subject, looks at
-// every fact of its index.
+// every fact of its index, or at every row, whichever is less work.
 func (v *View) Facts(ctx context.Context, q *fact.Query) (*fact.Page, error) {
 	sel, err := v.selector(ctx, q)
 	if err != nil {
@@ -196,6 +196,7 @@ type reading struct {
 	above []sheet // the layers that lie over it
 	into  *collector
 	taken int // facts that were taken in
+	tried int // entries of a list that were looked at
 }
 
 // add takes in a fact that the filters accept, unless a layer above has it.
@@ -223,13 +224,57 @@ func (r *reading) run() error {
 	case q.TxGtGiven && sel.past && !sel.known:
 		return r.byEvents(sel.tx)
 	case narrow:
-		return r.byIndex()
+		return r.orEverything(r.byIndex())
 	case sel.past && !r.near():
 		return r.everything()
 	case q.TxGtGiven:
 		return r.byEvents(r.v.state.Tx)
 	}
-	return r.newestFirst()
+	return r.orEverything(r.newestFirst())
+}
+
+// shortList is how long a list may be for it to be read to its end, however little it
+// gives.
+const shortList = 256
+
+// What an entry of a list costs, whose fact lies anywhere in the store, in rows that
+// are read in the order in which they lie, and in rows that are passed over by their keys.
+const (
+	listedInRead   = 8
+	listedInPassed = 32
+)
+
+var errLongList = errors.New("a long list")
+
+// patient returns an error where more of a list was looked at than all rows would cost:
+// what holds at an instant may lie at its end, behind all that came later. So a read
+// costs at most twice what the better of the two ways does.
+func (r *reading) patient() error {
+	r.tried++
+	if r.tried%r.v.m.shortList != 0 || r.sel.q.TxGtGiven || r.into.visit != nil || r.into.countOnly {
+		return nil
+	}
+	cost := int64(listedInRead)
+	if r.sel.stabs() {
+		cost = listedInPassed
+	}
+	if r.sel.past {
+		cost *= 2 // its versions are looked up, too
+	}
+	c, err := readCounters(r.v.snap, r.space)
+	if err == nil && int64(r.tried)*cost > c.rows() {
+		err = errLongList
+	}
+	return err
+}
+
+// orEverything reads all rows instead, where a list has turned out to be long.
+func (r *reading) orEverything(err error) error {
+	if !errors.Is(err, errLongList) {
+		return err
+	}
+	r.into.again()
+	return r.everything()
 }
 
 // maxNear is how many txs may lie between a state that is read and the present, for
@@ -426,6 +471,9 @@ func (r *reading) inOrder(from ordered) error {
 			r.into.limitHit = true
 			return nil
 		}
+		if err := r.patient(); err != nil {
+			return err
+		}
 		if pinned && settled >= r.into.limit {
 			r.into.limitHit = true
 			return nil
@@ -456,7 +504,7 @@ func (r *reading) everything() error {
 	}
 	more, err := r.v.eachRow(r.space, r.sel, r.step, take)
 	if more && err == nil && r.sel.past {
-		_, err = r.v.eachVersion(r.space, r.sel, r.step, take)
+		_, err = r.v.eachVersion(r.space, r.sel, r.step, r.into.worth, take)
 	}
 	return errors.Join(err, failed)
 }

@@ -19,6 +19,7 @@ func scanWindow(it iterator, from, until fact.Instant, visit func() error) error
 // scanTailed is scanWindow for keys whose bucket stands tail bytes before the
 // end.
 func scanTailed(it iterator, tail int, from, until fact.Instant, visit func() error) error {
+	var target []byte
 	ok := it.First()
 	for ok {
 		k := it.Key()
@@ -26,17 +27,8 @@ func scanTailed(it iterator, tail int, from, until fact.Instant, visit func() er
 		if at < 0 {
 			return fact.Errorf(fact.StorageCorruption, "an interval key is too short")
 		}
-		bucket, start := k[at], timeAt(k[at+1:])
-		if bucket == bucketEmpty {
-			ok = it.SeekGE(jump(k[:at], bucketEmpty+1, fact.NoInstant))
-			continue
-		}
-		if earliest := reach(bucket, from); start < earliest {
-			ok = it.SeekGE(jump(k[:at], bucket, earliest))
-			continue
-		}
-		if start >= until {
-			ok = it.SeekGE(jump(k[:at], bucket+1, fact.NoInstant))
+		if target = window(target[:0], k, at, from, until); len(target) > 0 {
+			ok = hop(it, target)
 			continue
 		}
 		if timeAt(k[at+9:]) > from {
@@ -52,11 +44,25 @@ func scanTailed(it iterator, tail int, from, until fact.Instant, visit func() er
 	return nil
 }
 
-func jump(prefix []byte, bucket byte, start fact.Instant) []byte {
-	k := make([]byte, 0, len(prefix)+9)
-	k = append(k, prefix...)
-	k = append(k, bucket)
-	return appendTime(k, start)
+// window appends the next key that is worth a look where k, whose bucket stands at a
+// place, cannot overlap [from, until) by its bucket and start; nothing where it can.
+func window(target, k []byte, at int, from, until fact.Instant) []byte {
+	bucket, start := k[at], timeAt(k[at+1:])
+	if bucket == bucketEmpty {
+		return jump(target, k[:at], bucketEmpty+1, fact.NoInstant)
+	}
+	if earliest := reach(bucket, from); start < earliest {
+		return jump(target, k[:at], bucket, earliest)
+	}
+	if start >= until {
+		return jump(target, k[:at], bucket+1, fact.NoInstant)
+	}
+	return target
+}
+
+func jump(target, prefix []byte, bucket byte, start fact.Instant) []byte {
+	target = slices.Grow(target, len(prefix)+9)
+	return appendTime(append(append(target, prefix...), bucket), start)
 }
 
 func sortRows(rows []*row) {

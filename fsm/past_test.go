@@ -1,0 +1,102 @@
+package fsm_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"abagraph/fact"
+	"abagraph/fsm"
+)
+
+// TestListsOfThePast: a page of what held at an instant, or was known then, is the head
+// of the whole list, whichever way it is read; and it costs no look at each fact that
+// came later.
+func TestListsOfThePast(t *testing.T) {
+	s := newBenchStore(t, fsm.Options{})
+	defer s.m.Close()
+	random := rand.New(rand.NewPCG(7, 8))
+	var known []fact.Instant
+	for round := range 3 {
+		var requests [][]byte
+		for i := range 1500 {
+			from := fact.NoInstant
+			if random.IntN(3) == 0 {
+				from = benchStart + fact.Instant(random.IntN(8)-4)*1000
+			}
+			requests = append(requests, s.request("Past:s"+strconv.Itoa(i), "p"+strconv.Itoa(i%3), "v"+strconv.Itoa(round*2+i%2), from))
+		}
+		s.apply(t, requests)
+		known = append(known, s.now)
+		s.now += 1000
+	}
+	view, err := s.m.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	points := []fact.At{fact.Present(s.now)}
+	for _, at := range []fact.Instant{benchStart - 5000, benchStart - 1500, known[1]} {
+		points = append(points, fact.At{Now: s.now, AsOf: at, KnownAt: fact.NoInstant})
+	}
+	for _, at := range known[1:3] {
+		points = append(points, fact.At{Now: s.now, AsOf: fact.NoInstant, KnownAt: at}, fact.At{Now: s.now, AsOf: benchStart, KnownAt: at})
+	}
+	for _, at := range points {
+		all := facts(t, view, at)
+		for _, q := range []fact.Query{{}, {Predicate: "p1"}, {Objects: []fact.Object{fact.TextObject("v2")}}} {
+			q.Scope, q.At = benchScope(), at
+			want := slices.DeleteFunc(slices.Clone(all), func(f fact.Fact) bool {
+				return q.Predicate != "" && f.Predicate != q.Predicate || len(q.Objects) > 0 && !f.Object.Equal(q.Objects[0])
+			})
+			for _, limit := range []int{100, 10_000} {
+				for _, short := range []int{1, 1 << 30} {
+					view.SetShortList(short)
+					q.Limit = limit
+					page, err := view.Facts(t.Context(), &q)
+					if err != nil {
+						t.Fatal(err)
+					}
+					same(t, fmt.Sprintf("%+v, lists up to %d", q, short), page.Facts, want[:min(limit, len(want))])
+				}
+			}
+		}
+	}
+	q := &fact.Query{Scope: benchScope(), At: points[1], Limit: 1}
+	view.SetShortList(fsm.ShortList)
+	page, err := view.Facts(t.Context(), q)
+	if err != nil || len(page.Facts) != 0 || page.Scan.Scanned > 2*fsm.ShortList {
+		t.Errorf("before all facts there are %d, and %d of 4,500 were looked at: %v", len(page.Facts), page.Scan.Scanned, err)
+	}
+}
+
+// facts lists what holds at a point of both times, found without the help of any index:
+// among all versions that were seen then.
+func facts(t *testing.T, view *fsm.View, at fact.At) []fact.Fact {
+	t.Helper()
+	statuses, holds := fact.StatusSet(0).With(fact.Active), at.Now
+	if at.KnownAt.Given() {
+		holds = at.KnownAt
+	}
+	if at.AsOf.Given() {
+		statuses, holds = statuses.With(fact.Superseded), at.AsOf
+	}
+	every := at
+	every.AsOf = fact.NoInstant
+	var list []fact.Fact
+	err := view.Each(t.Context(), &fact.Query{Scope: benchScope(), At: every, StatusGiven: true, Statuses: fact.AllStatuses}, func(f *fact.Fact) bool {
+		if statuses.Has(f.Status) && f.Holds(holds) {
+			list = append(list, *f)
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(list, func(a, b fact.Fact) int { return cmp.Or(cmp.Compare(b.Tx, a.Tx), bytes.Compare(a.ID[:], b.ID[:])) })
+	return list
+}
