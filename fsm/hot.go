@@ -12,9 +12,10 @@ import (
 const maxHotRows = 64
 
 // hotLines keeps the active rows of timelines that were written or read lately,
-// as of the newest tx, and those of whole subjects that were read. It spares a write
-// the look into the store for what it might conflict with, and a live read of one
-// subject the store altogether. It is a cache: nothing is lost when an entry goes.
+// as of the newest tx, those of whole subjects that were read, and single facts that
+// were found. It spares a write the look into the store for what it might conflict
+// with, and a live read of one subject, or of what a search found, the store
+// altogether. It is a cache: nothing is lost when an entry goes.
 //
 // An entry is only ever valid for the machine's present state. Apply replaces
 // what it changes while it holds the machine's lock, so that a reader who holds
@@ -23,6 +24,7 @@ type hotLines struct {
 	seed   maphash.Seed
 	shards [64]hotShard
 	wholes atomic.Int64 // entries of whole subjects
+	facts  atomic.Int64 // entries of single facts
 }
 
 type hotShard struct {
@@ -113,8 +115,11 @@ func (h *hotLines) put(k lineKey, e *hotLine) {
 }
 
 func (h *hotLines) count(k lineKey, by int64) {
-	if k.predicate == "" {
+	switch k.predicate {
+	case "":
 		h.wholes.Add(by)
+	case oneFact:
+		h.facts.Add(by)
 	}
 }
 
@@ -156,16 +161,20 @@ func (h *hotLines) clear() {
 		s.mu.Unlock()
 	}
 	h.wholes.Store(0)
+	h.facts.Store(0)
 }
 
-// warm brings the timelines that this call changed up to date, and forgets the
-// subjects of which it changed anything.
+// warm brings the timelines that this call changed up to date, and forgets the facts
+// that it changed, and the subjects of which it changed anything.
 func (l *ledger) warm() {
 	seen := make(map[*line]bool, len(l.order))
 	for _, r := range l.order {
 		k := r.lineKey()
 		if l.m.hot.wholes.Load() > 0 {
 			l.m.hot.forget(k.whole())
+		}
+		if r.orig != nil && l.m.hot.facts.Load() > 0 {
+			l.m.hot.forget(factKey(r.space, r.f.ID))
 		}
 		t := l.lines[k]
 		if t == nil || seen[t] {

@@ -71,30 +71,45 @@ func (v *View) Get(ctx context.Context, scope fact.Scope, id fact.ID, at fact.At
 }
 
 // GetFrom is Get for a fact of which somebody remembers where it lay. Where it still
-// does, that spares the look for its place.
+// does, that spares the look for its place; and where it was got lately, and has not
+// changed since, the store altogether.
 func (v *View) GetFrom(ctx context.Context, scope fact.Scope, p *fact.Place, at fact.At) (*fact.Fact, error) {
 	if scope.All || scope.Branch != fact.MainBranch {
 		return v.Get(ctx, scope, p.ID, at)
 	}
 	s := space{scope.Tenant, scope.Branch}
-	b, err := get(v.snap, s.row(&fact.Fact{
-		ID: p.ID, Subject: p.Subject, Predicate: p.Predicate, Status: p.Status, ValidFrom: p.ValidFrom, ValidUntil: p.ValidUntil,
-	}))
+	f, err := v.rowAt(s, p)
 	if err != nil {
 		return nil, err
 	}
-	if b == nil {
+	if f == nil {
 		return v.Get(ctx, scope, p.ID, at)
-	}
-	f, err := entry.DecodeFact(b)
-	if err != nil {
-		return nil, fact.Errorf(fact.StorageCorruption, "fact %s cannot be read: %v", p.ID, err)
 	}
 	sel, err := v.getting(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	return v.seen(s, &f, sel)
+	return v.seen(s, f, sel)
+}
+
+// rowAt returns the current row of a fact, out of memory or from the place given; nil
+// where it is in neither.
+func (v *View) rowAt(s space, p *fact.Place) (*fact.Fact, error) {
+	if f := v.hotFact(s, p.ID); f != nil {
+		return f, nil
+	}
+	b, err := get(v.snap, s.row(&fact.Fact{
+		ID: p.ID, Subject: p.Subject, Predicate: p.Predicate, Status: p.Status, ValidFrom: p.ValidFrom, ValidUntil: p.ValidUntil,
+	}))
+	if b == nil || err != nil {
+		return nil, err
+	}
+	f, err := entry.DecodeFact(b)
+	if err != nil {
+		return nil, fact.Errorf(fact.StorageCorruption, "fact %s cannot be read: %v", p.ID, err)
+	}
+	v.keepFact(s, &f)
+	return &f, nil
 }
 
 // getting selects what a read of one fact sees.

@@ -17,6 +17,7 @@ type dense struct {
 	table  *vector.Table
 	rowOf  map[fact.ID]uint32 // by statement
 	rows   []int32            // by document; noRow where its statement has none
+	full   *fulls
 }
 
 const noRow = -1
@@ -27,15 +28,22 @@ const noRow = -1
 const withStatement = 0
 
 func newDense(m fact.Model) *dense {
-	return &dense{model: m, table: vector.NewTable(m.Dim), rowOf: make(map[fact.ID]uint32)}
+	return &dense{model: m, table: vector.NewTable(m.Dim), rowOf: make(map[fact.ID]uint32), full: newFulls()}
 }
 
-// rowBytes is about what a row costs beside the table.
-const rowBytes = 56
+// rowBytes is about what a row costs beside the table, and fullBytes what a vector that
+// is kept in full costs beside its numbers.
+const (
+	rowBytes  = 56
+	fullBytes = 128
+)
 
 func (d *dense) bytes() int64 {
-	return d.table.Bytes() + rowBytes*int64(len(d.rowOf)) + 4*int64(cap(d.rows))
+	return d.table.Bytes() + rowBytes*int64(len(d.rowOf)) + 4*int64(cap(d.rows)) + (4*int64(d.model.Dim)+fullBytes)*int64(d.mostFull())
 }
+
+// mostFull is how many vectors are kept in full at most.
+func (d *dense) mostFull() int { return len(d.rowOf) / oneFullIn }
 
 // statement returns the statement that a document is a piece of.
 func (x *Index) statement(ord uint32) fact.ID {
@@ -94,6 +102,7 @@ func (d *dense) forget(x *Index, lost []fact.ID, renumbered []uint32) {
 		if there && !x.hasPiece(statement) {
 			d.table.Remove(row)
 			delete(d.rowOf, statement)
+			d.full.drop(statement)
 		}
 	}
 }

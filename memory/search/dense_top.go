@@ -66,6 +66,8 @@ type denseSearch struct {
 	missing     int  // candidates without a vector
 	bare        bool // scores are cosines, and nothing else
 	final       []candidate
+	full        *fulls // the vectors that are kept in full
+	mostFull    int
 }
 
 // columns are used again by later searches: they may be large.
@@ -130,6 +132,9 @@ func (s *denseSearch) exactCosines() map[fact.ID]float64 {
 
 func (x *Index) newDenseSearch(q *Query) *denseSearch {
 	s := &denseSearch{searcher: &searcher{plan: x.prepare(q)}, want: q.Dense, scale: 1}
+	if d := x.dense; d != nil {
+		s.full, s.mostFull = d.full, d.mostFull()
+	}
 	if kept, ok := x.scratch.Get().(*columns); ok {
 		s.columns = kept
 	} else {
@@ -237,16 +242,36 @@ func (s *denseSearch) read(ctx context.Context, from Source, list []candidate) e
 // readAtOnce is how many full vectors are worth a goroutine of their own.
 const readAtOnce = 32
 
-// exact reads the cosines of full vectors; NaN where there is none.
+// exact tells the cosines of full vectors; NaN where there is none. Those that are not
+// kept are read.
 func (s *denseSearch) exact(ctx context.Context, from Source, want []fact.VectorAt) ([]float64, error) {
 	cosines := make([]float64, len(want))
+	var lack []int
+	for i := range want {
+		if v := s.full.get(want[i].Statement); v != nil {
+			cosines[i] = s.query.Exact(v)
+		} else {
+			lack = append(lack, i)
+		}
+	}
+	return cosines, s.readFull(ctx, from, want, lack, cosines)
+}
+
+// readFull reads the full vectors at some places of a list, and tells their cosines.
+func (s *denseSearch) readFull(ctx context.Context, from Source, list []fact.VectorAt, some []int, cosines []float64) error {
+	want := make([]fact.VectorAt, len(some))
+	for i, at := range some {
+		want[i] = list[at]
+	}
 	var mu sync.Mutex
 	var failed error
 	shared(len(want), readAtOnce, func(first, end int) {
 		err := from.Vectors(ctx, s.x.scope, s.want.Model, want[first:end], func(i int, v []float32) {
-			cosines[first+i] = math.NaN()
+			i += first
+			cosines[some[i]] = math.NaN()
 			if v != nil {
-				cosines[first+i] = s.query.Exact(v)
+				cosines[some[i]] = s.query.Exact(v)
+				s.full.keep(want[i].Statement, v, s.mostFull)
 			}
 		})
 		if err != nil {
@@ -256,9 +281,9 @@ func (s *denseSearch) exact(ctx context.Context, from Source, want []fact.Vector
 		}
 	})
 	if failed != nil {
-		return nil, fmt.Errorf("read vectors: %w", failed)
+		return fmt.Errorf("read vectors: %w", failed)
 	}
-	return cosines, nil
+	return nil
 }
 
 // vectorAt tells where the vector of a document lies, which is in a row.
