@@ -52,7 +52,7 @@ func (x *Index) build(ctx context.Context, from Source, most int64) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.calm, x.past = y.docs, y.ids, y.lengths, y.sums, y.knowns, y.ranges, y.calm, y.past
+	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.calm, x.runs, x.past = y.docs, y.ids, y.lengths, y.sums, y.knowns, y.ranges, y.calm, y.runs, y.past
 	x.byID, x.terms, x.subjects, x.predicates, x.bytes = y.byID, y.terms, y.subjects, y.predicates, y.bytes
 	x.sessions, x.spoken = y.sessions, y.spoken
 	x.continues, x.dense, x.noRoom = y.continues, nil, fact.Model{}

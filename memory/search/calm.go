@@ -6,9 +6,30 @@ import "abagraph/fact"
 // active and without an end, as most are. Whether all of them pass a filter is
 // known without a look at any.
 type calm struct {
-	docs       bitmap
+	docs bitmap
+	calmest
+}
+
+// calmest is what filters ask of calm documents, of all at once.
+type calmest struct {
 	latest     fact.Instant // when the last of them begins to hold
+	known      fact.Instant // when the last of them was known
 	confidence float64      // the least
+}
+
+// noneCalm is what includes none.
+var noneCalm = calmest{fact.NoInstant, fact.NoInstant, 1}
+
+func (c *calmest) include(d *doc) {
+	c.latest, c.known, c.confidence = max(c.latest, d.from), max(c.known, d.known), min(c.confidence, d.confidence)
+}
+
+// pass tells whether all of them pass a filter, those that are known at its moment.
+func (c *calmest) pass(f *Filter) bool {
+	if c.confidence < f.MinConfidence || !f.Statuses.Has(fact.Active) || f.Moment.ByKnown && c.known > f.Moment.Known {
+		return false
+	}
+	return !f.From.Given() || c.latest < f.Until && f.From < fact.Forever
 }
 
 // isCalm tells whether a document never changed, is active and has no end.
@@ -17,31 +38,32 @@ func (x *Index) isCalm(ord uint32) bool {
 	return d.prev < 0 && d.tx == d.firstTx && d.known == x.knowns[ord] && d.status == fact.Active && d.until == fact.Forever && d.from < fact.Forever
 }
 
-// noteCalm takes a new document into its window's record.
+// noteCalm takes a new document, the next one, into the records of its window and its
+// predicate.
 func (x *Index) noteCalm(ord uint32) {
-	w := int(ord >> windowBits)
+	w, d := int(ord>>windowBits), &x.docs[ord]
 	if w == len(x.calm) {
-		x.calm = append(x.calm, calm{latest: fact.NoInstant, confidence: 1})
+		x.calm = append(x.calm, calm{calmest: noneCalm})
 	}
-	if !x.isCalm(ord) {
+	calm := x.isCalm(ord)
+	x.noteRun(d, calm)
+	if !calm {
 		return
 	}
-	c, d := &x.calm[w], &x.docs[ord]
-	c.docs.set(ord % windowSize)
-	c.latest, c.confidence = max(c.latest, d.from), min(c.confidence, d.confidence)
+	x.calm[w].docs.set(ord % windowSize)
+	x.calm[w].include(d)
+}
+
+// disturb notes that a document is calm no longer.
+func (x *Index) disturb(ord uint32) {
+	x.calm[ord>>windowBits].docs[ord%windowSize/64] &^= 1 << (ord % 64)
+	x.disturbRun(ord)
 }
 
 // calmPass tells whether all calm documents of a window pass the filters, those of
 // them that lie below the bound and in the list of what comes into question.
 func (s *searcher) calmPass(w uint32) bool {
-	c, f := &s.x.calm[w], s.filter
-	if s.bySubject && s.byPred || c.confidence < f.MinConfidence || !f.Statuses.Has(fact.Active) {
-		return false
-	}
-	if f.Moment.ByKnown && s.x.ranges[w].greatest > f.Moment.Known {
-		return false
-	}
-	return !f.From.Given() || c.latest < f.Until && f.From < fact.Forever
+	return !(s.bySubject && s.byPred) && s.x.calm[w].pass(s.filter)
 }
 
 // gatherWindow lists the documents of a window that pass every filter, and tells how

@@ -226,8 +226,9 @@ func (x *Index) lies(ord uint32) fact.Place {
 
 // hits makes an answer's hits of the best of a list.
 func (x *Index) hits(q *Query, list []heard) []Hit {
-	var hits []Hit
-	for _, h := range list[:min(q.Top, len(list))] {
+	list = list[:min(q.Top, len(list))]
+	hits := make([]Hit, 0, len(list))
+	for _, h := range list {
 		if h.score < q.MinScore {
 			break
 		}

@@ -17,6 +17,7 @@ type dense struct {
 	table  *vector.Table
 	rowOf  map[fact.ID]uint32 // by statement
 	rows   []int32            // by document; noRow where its statement has none
+	lines  [][]int32          // the same by predicate, in the order of its list
 	full   *fulls
 }
 
@@ -39,7 +40,7 @@ const (
 )
 
 func (d *dense) bytes() int64 {
-	return d.table.Bytes() + rowBytes*int64(len(d.rowOf)) + 4*int64(cap(d.rows)) + (4*int64(d.model.Dim)+fullBytes)*int64(d.mostFull())
+	return d.table.Bytes() + rowBytes*int64(len(d.rowOf)) + 8*int64(cap(d.rows)) + (4*int64(d.model.Dim)+fullBytes)*int64(d.mostFull())
 }
 
 // mostFull is how many vectors are kept in full at most.
@@ -70,12 +71,48 @@ func (x *Index) hasPiece(statement fact.ID) bool {
 func (x *Index) assignRows() {
 	d := x.dense
 	for ord := len(d.rows); ord < len(x.docs); ord++ {
-		d.rows = append(d.rows, d.rowAt(x.statement(uint32(ord))))
+		row := d.rowAt(x.statement(uint32(ord)))
+		d.rows = append(d.rows, row)
+		d.line(x.docs[ord].predicate, row)
 	}
 	for piece, first := range x.continues {
 		if ord, there := x.byID[piece]; there {
-			d.rows[ord] = d.rowAt(first)
+			d.setRow(x, ord, d.rowAt(first))
 		}
+	}
+}
+
+// setRow gives a document that had been looked up another row.
+func (d *dense) setRow(x *Index, ord uint32, row int32) {
+	if d.rows[ord] == row {
+		return
+	}
+	d.rows[ord] = row
+	n := x.docs[ord].predicate
+	d.lines[n][x.predicates.lists[n].below(ord)] = row
+}
+
+// line appends a row to those of a predicate.
+func (d *dense) line(predicate uint32, row int32) {
+	if more := int(predicate) + 1 - len(d.lines); more > 0 {
+		d.lines = append(d.lines, make([][]int32, more)...)
+	}
+	d.lines[predicate] = append(d.lines[predicate], row)
+}
+
+// lined lists the rows of a predicate's documents, in the order of its list.
+func (d *dense) lined(predicate uint32) []int32 {
+	if int(predicate) >= len(d.lines) {
+		return nil
+	}
+	return d.lines[predicate]
+}
+
+// lineUp makes the lines anew, after documents were renumbered.
+func (d *dense) lineUp(x *Index) {
+	d.lines = nil
+	for ord, row := range d.rows {
+		d.line(x.docs[ord].predicate, row)
 	}
 }
 

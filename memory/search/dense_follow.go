@@ -210,7 +210,7 @@ func (x *Index) keepVector(a *arrived, c *vector.Coded) {
 	row := d.table.Put(a.tx, x.together(ord, there), c)
 	d.rowOf[a.statement] = row
 	if there && int(ord) < len(d.rows) {
-		d.rows[ord] = int32(row)
+		d.setRow(x, ord, int32(row))
 	}
 }
 

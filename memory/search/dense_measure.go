@@ -34,6 +34,10 @@ func (s *denseSearch) gather(ctx context.Context) error {
 		s.scanned = int(s.bound)
 		return s.gatherAll(ctx)
 	}
+	s.scanned = len(s.only)
+	if !s.bySubject {
+		return s.gatherRuns(ctx)
+	}
 	at, pass := noWindow, false
 	for i, ord := range s.only {
 		if i%lookUp == lookUp-1 && ctx.Err() != nil {
@@ -49,7 +53,6 @@ func (s *denseSearch) gather(ctx context.Context) error {
 			c.ords = append(c.ords, ord)
 		}
 	}
-	s.scanned = len(s.only)
 	return nil
 }
 
@@ -117,19 +120,29 @@ func (s *denseSearch) compareSome(ctx context.Context, from, to int) (missing in
 			return missing
 		}
 		end := min(to, from+atOnce)
-		missing += s.compareFew(c.ords[from:end], c.cosines[from:end], s.guessed)
+		var list [atOnce]int32
+		rows := list[:end-from]
+		if len(c.rows) > 0 {
+			rows = c.rows[from:end]
+		} else {
+			s.lookUpRows(c.ords[from:end], rows)
+		}
+		missing += s.compareFew(rows, c.cosines[from:end], s.guessed)
 		from = end
 	}
 	return missing
 }
 
-// compareFew compares at most atOnce candidates, or guesses, and tells how many have no
-// vector.
-func (s *denseSearch) compareFew(ords []uint32, cosines []float64, guess bool) (missing int) {
-	var list [atOnce]int32
-	rows := list[:len(ords)]
+func (s *denseSearch) lookUpRows(ords []uint32, rows []int32) {
 	for i, ord := range ords {
-		if rows[i] = s.row(ord); rows[i] == noRow {
+		rows[i] = s.row(ord)
+	}
+}
+
+// compareFew compares rows, or guesses, and tells how many are none.
+func (s *denseSearch) compareFew(rows []int32, cosines []float64, guess bool) (missing int) {
+	for _, row := range rows {
+		if row == noRow {
 			missing++
 		}
 	}

@@ -73,6 +73,7 @@ type denseSearch struct {
 // columns are used again by later searches: they may be large.
 type columns struct {
 	ords    []uint32
+	rows    []int32   // of their vectors; empty where they have to be looked up
 	cosines []float64 // NaN where there is no vector
 	others  []float64 // what the other parts give; -Inf = nothing at all
 	values  []float64 // both together, where there are very many
@@ -141,7 +142,7 @@ func (x *Index) newDenseSearch(q *Query) *denseSearch {
 		s.columns = &columns{}
 	}
 	c := s.columns
-	c.ords, c.cosines, c.others = c.ords[:0], c.cosines[:0], c.others[:0]
+	c.ords, c.rows, c.cosines, c.others = c.ords[:0], c.rows[:0], c.cosines[:0], c.others[:0]
 	return s
 }
 

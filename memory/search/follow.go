@@ -314,9 +314,12 @@ func (x *Index) settle() {
 			x.ranges[w].include(known)
 		}
 	}
-	x.calm = make([]calm, 0, windows)
+	x.calm, x.runs = make([]calm, 0, windows), nil
 	for ord := range x.docs {
 		x.noteCalm(uint32(ord))
+	}
+	if x.dense != nil {
+		x.dense.lineUp(x)
 	}
 	for at := range x.terms.lists {
 		x.terms.lists[at].divide(x.lengths)

@@ -46,6 +46,7 @@ type Index struct {
 	knowns     []fact.Instant // when the first version was known
 	ranges     []span         // of knowns, by window
 	calm       []calm         // by window
+	runs       []runs         // by predicate
 	past       []pastVersion
 	byID       map[fact.ID]uint32
 	continues  map[fact.ID]fact.ID // continuation → the first piece of its statement
@@ -105,7 +106,7 @@ func newIndex(scope fact.Scope) *Index {
 func (x *Index) reset() {
 	x.epoch, x.tx, x.purge, x.lapse, x.built = "", 0, 0, 0, false
 	x.mortal = make(map[fact.ID]bool)
-	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.calm, x.past = nil, nil, nil, nil, nil, nil, nil, nil
+	x.docs, x.ids, x.lengths, x.sums, x.knowns, x.ranges, x.calm, x.runs, x.past = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	x.byID, x.continues, x.dense = make(map[fact.ID]uint32), make(map[fact.ID]fact.ID), nil
 	x.noRoom = fact.Model{}
 	x.denseBytes.Store(0)
@@ -203,7 +204,7 @@ func (x *Index) change(ord uint32, f *fact.Fact) {
 	}
 	x.past = append(x.past, pastVersion{tx: d.tx, known: d.known, from: d.from, until: d.until, prev: d.prev, status: d.status})
 	d.prev = int32(len(x.past) - 1)
-	x.calm[ord>>windowBits].docs[ord%windowSize/64] &^= 1 << (ord % 64)
+	x.disturb(ord)
 	d.tx, d.known, d.from, d.until, d.status = f.Tx, f.VersionKnownAt, f.ValidFrom, f.ValidUntil, f.Status
 	x.bytes += 48
 }

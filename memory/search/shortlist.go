@@ -51,14 +51,14 @@ func (s *denseSearch) lookClosely(list []scored) {
 	c := s.columns
 	s.final = make([]candidate, len(list))
 	shared(len(list), shareSize, func(from, to int) {
-		var ords [atOnce]uint32
+		var rows [atOnce]int32
 		var cosines [atOnce]float64
 		for ; from < to; from += atOnce {
 			some := list[from:min(to, from+atOnce)]
 			for i, one := range some {
-				ords[i] = c.ords[one.ord]
+				rows[i] = s.row(c.ords[one.ord])
 			}
-			s.compareFew(ords[:len(some)], cosines[:], false)
+			s.compareFew(rows[:len(some)], cosines[:], false)
 			for i, one := range some {
 				c.cosines[one.ord] = cosines[i]
 				s.final[from+i] = s.candidate(int(one.ord))
