@@ -24,6 +24,7 @@ type collector struct {
 	count     int
 	visit     func(*fact.Fact) // gets each fact instead
 	enough    bool             // set by visit: no more is wanted
+	glances   int              // of a list, so many entries are looked at, and no more; 0 = all
 	// horizon is the first tx that some tenant has more of than it could give;
 	// a page may not reach it.
 	horizon uint64

@@ -251,6 +251,9 @@ var errLongList = errors.New("a long list")
 // costs at most twice what the better of the two ways does.
 func (r *reading) patient() error {
 	r.tried++
+	if most := r.into.glances; most > 0 && r.tried > most {
+		return errLongList
+	}
 	if r.tried%r.v.m.shortList != 0 || r.sel.q.TxGtGiven || r.into.visit != nil || r.into.countOnly {
 		return nil
 	}
@@ -270,7 +273,7 @@ func (r *reading) patient() error {
 
 // orEverything reads all rows instead, where a list has turned out to be long.
 func (r *reading) orEverything(err error) error {
-	if !errors.Is(err, errLongList) {
+	if !errors.Is(err, errLongList) || r.into.glances > 0 {
 		return err
 	}
 	r.into.again()
