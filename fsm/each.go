@@ -65,17 +65,18 @@ func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact
 			return hidden || visit(f)
 		}
 	}
-	more, err = v.eachRow(sh.space, sh.sel, step, show)
+	more, err = v.eachRow(sh.space, sh.sel, "", step, show)
 	if more && err == nil && sh.sel.past {
 		more, err = v.eachVersion(sh.space, sh.sel, step, func(uint64) bool { return true }, show)
 	}
 	return more, errors.Join(err, failed)
 }
 
-// eachRow visits the rows of a branch that a read sees and accepts. step is
-// called for each that it looks at; a fact is valid until visit returns.
-func (v *View) eachRow(s space, sel *selector, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
-	pass, err := newRowPass(v.snap, s, sel)
+// eachRow visits the rows of a branch that a read sees and accepts, of the subjects
+// after a name. step is called for each that it looks at; a fact is valid until visit
+// returns.
+func (v *View) eachRow(s space, sel *selector, after string, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
+	pass, err := newRowPass(v.snap, s, sel, after)
 	if err != nil {
 		return false, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"slices"
 
 	"abagraph/fact"
 )
@@ -193,68 +192,4 @@ func (v *View) timeline(ctx context.Context, s space, f *fact.Fact, limit int) (
 	}
 	list, cut := rows.list()
 	return list, cut, nil
-}
-
-// maxEntityFacts bounds how far the facts of one entity are counted.
-const maxEntityFacts = fact.MaxLimit
-
-// Entities lists the subjects after a name, in byte order, each with the number
-// of its facts that hold: in the present every subject that has any fact, so
-// that the list agrees with Stats; in the past those that had facts that held.
-// A page costs what it holds, not what the store holds.
-func (v *View) Entities(ctx context.Context, q *fact.EntityQuery) ([]fact.Entity, error) {
-	limit := q.Limit
-	if limit <= 0 {
-		limit = fact.DefaultLimit
-	}
-	tenants, err := v.tenants(q.Scope)
-	if err != nil {
-		return nil, err
-	}
-	counts := make(map[string]int)
-	var names []string
-	for _, tenant := range tenants {
-		taken := 0
-		s := space{tenant, q.Scope.Branch}
-		err := v.names(s, famTimeline, q.After, func(subject string) (bool, error) {
-			n, err := v.countFacts(ctx, q, tenant, subject)
-			if err != nil || n == 0 && (q.At.Past() || q.At.AsOf.Given()) {
-				return true, err
-			}
-			if n == 0 && s.branch != fact.MainBranch {
-				if there, err := v.any(ctx, s, fact.Query{Subject: subject, At: q.At}); !there {
-					return true, err
-				}
-			}
-			if _, seen := counts[subject]; !seen {
-				names = append(names, subject)
-			}
-			counts[subject] += n
-			taken++
-			return taken < limit, nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.Sort(names)
-	names = names[:min(len(names), limit)]
-	list := make([]fact.Entity, len(names))
-	for i, name := range names {
-		list[i] = fact.Entity{ID: name, FactCount: counts[name]}
-	}
-	return list, nil
-}
-
-// countFacts counts what a list of the subject's facts would hold.
-func (v *View) countFacts(ctx context.Context, q *fact.EntityQuery, tenant, subject string) (int, error) {
-	facts := &fact.Query{Subject: subject, At: q.At, Limit: maxEntityFacts}
-	sel, err := v.selector(ctx, facts)
-	if err != nil {
-		return 0, err
-	}
-	c := newCollector(facts)
-	c.countOnly = true
-	err = v.collect(ctx, sel, c, fact.Scope{Tenant: tenant, Branch: q.Scope.Branch})
-	return min(c.count, facts.Limit), err
 }

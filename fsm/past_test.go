@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -99,4 +100,70 @@ func facts(t *testing.T, view *fsm.View, at fact.At) []fact.Fact {
 	}
 	slices.SortFunc(list, func(a, b fact.Fact) int { return cmp.Or(cmp.Compare(b.Tx, a.Tx), bytes.Compare(a.ID[:], b.ID[:])) })
 	return list
+}
+
+// TestNamesOfThePast: subjects and predicates that had facts at a point of both times are
+// found behind however many that had none.
+func TestNamesOfThePast(t *testing.T) {
+	s := newBenchStore(t, fsm.Options{})
+	defer s.m.Close()
+	random := rand.New(rand.NewPCG(9, 10))
+	var known []fact.Instant
+	for round := range 3 {
+		var requests [][]byte
+		for i := range 600 {
+			if round > 0 && random.IntN(12) > 0 {
+				continue // most subjects have one fact, that they got at first
+			}
+			from := benchStart + 10_000
+			if i%150 > 147 || random.IntN(60) == 0 {
+				from = benchStart - fact.Instant(1000*(round+1))
+			}
+			requests = append(requests, s.request(fmt.Sprintf("Name:s%03d", i), "p"+strconv.Itoa(i%20), "v"+strconv.Itoa(round), from))
+		}
+		s.apply(t, requests)
+		known = append(known, s.now)
+		s.now += 20_000
+	}
+	view, err := s.m.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	var points []fact.At
+	for _, asOf := range []fact.Instant{benchStart - 5000, benchStart - 2500, benchStart - 1500, benchStart, s.now, fact.NoInstant} {
+		for _, knownAt := range []fact.Instant{benchStart, known[0], known[1], fact.NoInstant} {
+			if asOf.Given() || knownAt.Given() {
+				points = append(points, fact.At{Now: s.now, AsOf: asOf, KnownAt: knownAt})
+			}
+		}
+	}
+	for _, at := range points {
+		counts, predicates := map[string]int{}, map[string]bool{}
+		for _, f := range facts(t, view, at) {
+			counts[f.Subject]++
+			predicates[f.Predicate] = true
+		}
+		var entities []fact.Entity
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			entities = append(entities, fact.Entity{ID: name, FactCount: counts[name]})
+		}
+		got, err := view.Entities(t.Context(), &fact.EntityQuery{Scope: benchScope(), At: at, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fmt.Sprintf("entities at %+v", at), got, entities)
+		if len(entities) > 3 { // page by page
+			got, err = view.Entities(t.Context(), &fact.EntityQuery{Scope: benchScope(), At: at, Limit: 2, After: entities[0].ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, fmt.Sprintf("two entities at %+v", at), got, entities[1:3])
+		}
+		names, err := view.Predicates(t.Context(), benchScope(), at, "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fmt.Sprintf("predicates at %+v", at), names, slices.Sorted(maps.Keys(predicates)))
+	}
 }

@@ -505,7 +505,7 @@ func (r *reading) everything() error {
 		failed = r.add(f)
 		return failed == nil
 	}
-	more, err := r.v.eachRow(r.space, r.sel, r.step, take)
+	more, err := r.v.eachRow(r.space, r.sel, "", r.step, take)
 	if more && err == nil && r.sel.past {
 		_, err = r.v.eachVersion(r.space, r.sel, r.step, r.into.worth, take)
 	}

@@ -19,9 +19,14 @@ type rowPass struct {
 	target []byte // where the next row lies that may be wanted
 }
 
-func newRowPass(r pebble.Reader, s space, sel *selector) (*rowPass, error) {
+// newRowPass begins with the subjects after a name.
+func newRowPass(r pebble.Reader, s space, sel *selector, after string) (*rowPass, error) {
 	prefix := s.prefix(famTimeline)
-	it, err := openIter(r, prefix, successor(prefix))
+	lower := prefix
+	if after != "" {
+		lower = successor(s.subject(after))
+	}
+	it, err := openIter(r, lower, successor(prefix))
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (v *View) EachVersion(ctx context.Context, scope fact.Scope, now func(*fact
 		}
 		return nil
 	}
-	more, err := v.eachRow(s, sel, step, now)
+	more, err := v.eachRow(s, sel, "", step, now)
 	if err != nil || !more {
 		return err
 	}
