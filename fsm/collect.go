@@ -28,6 +28,7 @@ type collector struct {
 	// horizon is the first tx that some tenant has more of than it could give;
 	// a page may not reach it.
 	horizon uint64
+	earlier uint64 // the horizon of the tenants before
 	floor   uint64 // what an earlier tx made of the present tenant has no place on the page
 	whole   bool   // an index was given up for all rows
 }
@@ -48,14 +49,14 @@ func (c *collector) begin() {
 		c.trim()
 		c.others = c.weight
 	}
-	c.own, c.weight, c.trimAt, c.floor = len(c.facts), 0, 2*fact.MaxAnswerBytes, 0
+	c.own, c.weight, c.trimAt, c.floor, c.earlier = len(c.facts), 0, 2*fact.MaxAnswerBytes, 0, c.horizon
 }
 
 // again lets go of the present tenant's facts: they are read another way.
 func (c *collector) again() {
 	clear(c.facts[c.own:])
 	c.facts = c.facts[:c.own]
-	c.weight, c.trimAt, c.floor, c.whole = 0, 2*fact.MaxAnswerBytes, 0, true
+	c.weight, c.trimAt, c.floor, c.horizon, c.whole = 0, 2*fact.MaxAnswerBytes, 0, c.earlier, true
 }
 
 // worth reports whether a version that a tx made may come on the page.

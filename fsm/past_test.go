@@ -49,11 +49,18 @@ func TestListsOfThePast(t *testing.T) {
 	}
 	for _, at := range points {
 		all := facts(t, view, at)
-		for _, q := range []fact.Query{{}, {Predicate: "p1"}, {Objects: []fact.Object{fact.TextObject("v2")}}} {
+		queries := []fact.Query{{}, {Predicate: "p1"}, {Objects: []fact.Object{fact.TextObject("v2")}}}
+		if at.AsOf.Given() {
+			queries = append(queries, fact.Query{TxGtGiven: true, TxGt: 700}, fact.Query{TxGtGiven: true, TxGt: 700, Predicate: "p1"})
+		}
+		for _, q := range queries {
 			q.Scope, q.At = benchScope(), at
 			want := slices.DeleteFunc(slices.Clone(all), func(f fact.Fact) bool {
-				return q.Predicate != "" && f.Predicate != q.Predicate || len(q.Objects) > 0 && !f.Object.Equal(q.Objects[0])
+				return q.Predicate != "" && f.Predicate != q.Predicate || len(q.Objects) > 0 && !f.Object.Equal(q.Objects[0]) || f.Tx <= q.TxGt
 			})
+			if q.TxGtGiven { // each is of a tx of its own
+				slices.Reverse(want)
+			}
 			for _, limit := range []int{100, 10_000} {
 				for _, short := range []int{1, 1 << 30} {
 					view.SetShortList(short)

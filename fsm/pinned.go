@@ -55,6 +55,9 @@ func (r *reading) addTouched(tx, last uint64, ids []fact.ID) error {
 		if err := r.step(); err != nil {
 			return err
 		}
+		if err := r.patient(); err != nil {
+			return err
+		}
 		now, err := readFact(r.v.snap, r.space, id)
 		if err != nil {
 			return err

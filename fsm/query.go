@@ -222,13 +222,13 @@ func (r *reading) run() error {
 	case q.Subject != "":
 		return r.bySubject()
 	case q.TxGtGiven && sel.past && !sel.known:
-		return r.byEvents(sel.tx)
+		return r.orEverything(r.byEvents(sel.tx))
 	case narrow:
 		return r.orEverything(r.byIndex())
 	case sel.past && !r.near():
 		return r.everything()
 	case q.TxGtGiven:
-		return r.byEvents(r.v.state.Tx)
+		return r.orEverything(r.byEvents(r.v.state.Tx))
 	}
 	return r.orEverything(r.newestFirst())
 }
@@ -254,7 +254,7 @@ func (r *reading) patient() error {
 	if most := r.into.glances; most > 0 && r.tried > most {
 		return errLongList
 	}
-	if r.tried%r.v.m.shortList != 0 || r.sel.q.TxGtGiven || r.into.visit != nil || r.into.countOnly {
+	if r.tried%r.v.m.shortList != 0 || r.into.visit != nil || r.into.countOnly {
 		return nil
 	}
 	cost := int64(listedInRead)
