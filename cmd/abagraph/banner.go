@@ -51,6 +51,8 @@ func place(s *replication.Status, joins bool) string {
 		return ", joining a cluster"
 	case len(s.Peers) > 1:
 		return fmt.Sprintf(", one of %d", len(s.Peers))
+	case joins && s.State == "Leader":
+		return ", alone in a cluster of its own: join is passed over, for its data are a member's already"
 	case joins:
 		return ", of the cluster that it has joined"
 	}

@@ -181,6 +181,18 @@ func TestCLU_07_StreamOfAFollower(t *testing.T) {
 	}
 }
 
+// A node that has founded a cluster does not join another one by being told to: it says
+// so, and not that it has joined.
+func TestFounderThatIsToldToJoin(t *testing.T) {
+	flags := []string{"--bind", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"), "--node-id", "early", "--peer-bind", free(t)}
+	launch(t, flags...).up().stop()
+	p := launch(t, append(flags, "--join", free(t))...).up()
+	if line := nodeLineOf(p); !strings.HasPrefix(line, "early, alone in a cluster of its own: join is passed over, for its data are a member's already, for other nodes at ") {
+		t.Errorf("the banner says %q", line)
+	}
+	p.stop()
+}
+
 // nodeLineOf is what the banner says of the node's place.
 func nodeLineOf(p *process) string {
 	_, line, _ := strings.Cut(p.out.String(), "  node       ")

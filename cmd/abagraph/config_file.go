@@ -21,7 +21,9 @@ const maxConfigBytes = 1 << 20
 func readConfig(flags *pflag.FlagSet, getenv func(string) string) (map[string]string, string, error) {
 	path := getenv("ABAGRAPH_CONFIG")
 	if flag := flags.Lookup("config"); flag != nil && flag.Changed {
-		path = flag.Value.String()
+		if path = flag.Value.String(); path == "" {
+			return nil, "", errors.New("--config is empty: give it a file, or leave it out")
+		}
 	}
 	if path == "" {
 		return nil, "", nil
@@ -84,24 +86,46 @@ func unquote(value string) string {
 func parseJSONConfig(raw []byte) (map[string]string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
-		return nil, fmt.Errorf("it is not valid JSON: %w", err)
+	values := map[string]string{}
+	if err := eachMember(decoder, func(name string, value any) error {
+		text, err := configText(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return putConfig(values, name, text)
+	}); err != nil {
+		return nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON object")
 	}
-	values := map[string]string{}
-	for name, value := range object {
-		text, err := configText(value)
+	return values, nil
+}
+
+// eachMember tells the members of an object one by one, in their order: a name that
+// is there twice is told twice.
+func eachMember(decoder *json.Decoder, tell func(name string, value any) error) error {
+	invalid := func(err error) error { return fmt.Errorf("it is not valid JSON: %w", err) }
+	if _, err := decoder.Token(); err != nil { // {
+		return invalid(err)
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return invalid(err)
 		}
-		if err := putConfig(values, name, text); err != nil {
-			return nil, err
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			return invalid(err)
+		}
+		if err := tell(fmt.Sprint(name), value); err != nil {
+			return err
 		}
 	}
-	return values, nil
+	if _, err := decoder.Token(); err != nil { // }
+		return invalid(err)
+	}
+	return nil
 }
 
 func configText(value any) (string, error) {

@@ -14,7 +14,8 @@ var mayBeEmpty = []string{"body", "source", "title"}
 // refuseEmpty refuses a flag that is given without a text, as the server refuses such a
 // parameter. It is mostly a variable of the shell that is not set, and what it should
 // have narrowed would mean everything: the present, main, every tenant.
-// The settings of a node may be empty: so a flag takes back what a file sets.
+// The settings of a node judge this for themselves: some may be empty, so that a flag
+// takes back what a file sets.
 func refuseEmpty(c *cobra.Command, _ []string) error {
 	if c.Flags().Lookup("config") != nil {
 		return nil

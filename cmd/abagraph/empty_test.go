@@ -19,7 +19,7 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 		c.InitDefaultHelpFlag()
 		c.Flags().AddFlagSet(c.InheritedFlags())
 		if c.Flags().Lookup("config") != nil {
-			continue // a node's settings may be empty
+			continue // a node's settings: below
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if kind := f.Value.Type(); kind != "string" && kind != "stringSlice" || slices.Contains(mayBeEmpty, f.Name) {
@@ -47,6 +47,27 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 	}
 	if got := r.ok("query", "--subject", "Person:ann"); !strings.Contains(got, "CTO") {
 		t.Errorf("afterwards there is %s", got)
+	}
+}
+
+// A setting of a node without a text is none where it has a default, and where it is a key:
+// with a variable that is not set a node would serve without auth, or keep its data elsewhere.
+func TestEmptySettingsAreRefused(t *testing.T) {
+	r := shell(t)
+	for _, s := range serverSettings() {
+		if s.preset == "" && !s.secret {
+			r.ok("config", "--"+s.flag()+"=") // takes back what a file sets
+			continue
+		}
+		for _, command := range []string{"config", "serve"} {
+			want := "setting " + s.name + " (flag --" + s.flag() + "): is empty: give it a value, or leave it out"
+			if got := r.fails(command, "--"+s.flag()+"="); got != want {
+				t.Errorf("%s --%s= said %q", command, s.flag(), got)
+			}
+		}
+	}
+	if got := r.fails("serve", "--config="); got != "--config is empty: give it a file, or leave it out" {
+		t.Errorf("said %q", got)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestServeRefusesInOneLineAndTouchesNothing(t *testing.T) {
 		"address already in use":                  {"--bind", taken.Addr().String()},
 		"refusing to listen on 0.0.0.0:0 without": {"--bind", "0.0.0.0:0"},
 		"is not an abagraph data directory":       {"--bind", "127.0.0.1:0", "--data", foreign},
-		"not a directory":                         {"--bind", "127.0.0.1:0", "--data", plain},
+		"make the data directory: ":               {"--bind", "127.0.0.1:0", "--data", plain},
 		"must be HOST:PORT":                       {"--bind", "nowhere"},
 		"without a cluster secret":                {"--bind", "127.0.0.1:0", "--peer-bind", "0.0.0.0:0"},
 		"fewer than 16 characters":                {"--bind", "127.0.0.1:0", "--peer-bind", "127.0.0.1:0", "--cluster-secret", "short"},

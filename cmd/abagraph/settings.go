@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -121,14 +122,24 @@ func resolve(flags *pflag.FlagSet, getenv func(string) string) (settings, error)
 	got := settings{}
 	for _, s := range serverSettings() {
 		value := lookUpSetting(&s, flags, getenv, file, path)
-		if s.check != nil && value.value != "" {
-			if err := s.check(value.value); err != nil {
-				return nil, fmt.Errorf("setting %s (%s): %w", s.name, value.from, err)
-			}
+		if err := s.judge(value); err != nil {
+			return nil, fmt.Errorf("setting %s (%s): %w", s.name, value.from, err)
 		}
 		got[s.name] = value
 	}
 	return got, nil
+}
+
+// judge refuses a value that is none. No text is one only where it can mean that a
+// setting is taken back: without a key there is no auth, and no number is not 0.
+func (s *setting) judge(value resolved) error {
+	switch {
+	case value.value == "" && value.from != fromPreset && (s.secret || s.preset != ""):
+		return errors.New("is empty: give it a value, or leave it out")
+	case value.value == "" || s.check == nil:
+		return nil
+	}
+	return s.check(value.value)
 }
 
 func lookUpSetting(s *setting, flags *pflag.FlagSet, getenv func(string) string, file map[string]string, path string) resolved {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -50,7 +51,7 @@ func Open(path string, now func() time.Time) (*Book, error) {
 		return b, nil
 	}
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // whoever claims the directory says what it is instead
 		return b, nil
 	}
 	if err != nil {
