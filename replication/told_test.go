@@ -12,6 +12,8 @@ import (
 
 	"abagraph/fact"
 	"abagraph/fsm"
+
+	"github.com/hashicorp/raft"
 )
 
 // slowStore takes its time, while the gate is held, between telling an outcome and
@@ -90,6 +92,52 @@ func TestAnsweredWritesOutliveTheirStore(t *testing.T) {
 	if got := c.start("n1", c.disk("n2"), "").mustRead(t, "Lamp:l"); got != "2" {
 		t.Errorf("after the start: %q", got)
 	}
+}
+
+// TestLeaderWhoseStoreHangsAfterAnAnswer: the others have what it answered, and read it;
+// another one leads, and takes writes; and its own state is the same once it goes on.
+func TestLeaderWhoseStoreHangsAfterAnAnswer(t *testing.T) {
+	c := newCluster(t, func(o *Options) { o.LagTime = 300 * time.Millisecond })
+	stores := map[string]*slowStore{}
+	for _, id := range []string{"n1", "n2", "n3"} {
+		store := &slowStore{}
+		stores[id] = store
+		c.wrap = func(m StateMachine) StateMachine { store.StateMachine = m; return store }
+		join := ""
+		if id != "n1" {
+			join = c.members["n1"].address
+		}
+		c.start(id, c.disk(id), join)
+	}
+	c.waitVoters(3)
+	hung := c.leader()
+	hung.mustWrite(t, write("Lamp:l", 1))
+	stores[hung.id].gate.Lock()
+	release := sync.OnceFunc(stores[hung.id].gate.Unlock)
+	t.Cleanup(release)
+	if r, err := hung.Propose(soon(t), write("Lamp:l", 2)); err != nil || r.Err != nil {
+		t.Fatalf("answered with %v, %+v", err, r)
+	}
+	for _, m := range c.members {
+		if m == hung {
+			continue
+		}
+		if got := m.mustRead(t, "Lamp:l"); got != "2" {
+			t.Errorf("%s reads %q beside a leader whose store hangs", m.id, got)
+		}
+	}
+	eventually(t, "another one leads", func() bool { return hung.raft.State() != raft.Leader && c.leader() != hung })
+	c.leader().mustWrite(t, write("Lamp:l", 3))
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if got, err := hung.read(ctx, fact.Stale, "Lamp:l"); fact.CodeOf(err) != fact.Timeout {
+		t.Errorf("the one whose store hangs reads %q, %v", got, err)
+	}
+	release()
+	if got := hung.mustRead(t, "Lamp:l"); got != "3" {
+		t.Errorf("afterwards it reads %q", got)
+	}
+	c.equalDigests()
 }
 
 // TestEverybodyReadsTheirOwnWrites: many writers in the same entries, each of whom reads
