@@ -84,6 +84,7 @@ func TestTransactRefusesWholeBatches(t *testing.T) {
 		`{"asserts":[` + good + `],"extra":1}`:                                                                "extra",
 		`{"asserts":[{"subject":"A:1","predicate":"p","declared_known_at":5}]}`:                               "backfill",
 		`{"asserts":[` + good + `],"backfill":{"reason":"r"}}`:                                                "backfill.declared_known_at",
+		`{"asserts":[` + good + `],"backfill":{"declared_known_at":5,"reason":" "}}`:                          "backfill.reason",
 		`{"asserts":[` + good + `],"backfill":{"declared_known_at":5}}`:                                       "backfill.reason",
 		`{"asserts":[` + good + `],"backfill":{"declared_known_at":5,"declared_captured_at":6,"reason":"r"}}`: "backfill.declared_captured_at",
 	} {

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"strings"
+
 	"abagraph/fact"
 	"abagraph/internal/jsonx"
 )
@@ -122,7 +124,7 @@ func (in *Input) retract(v jsonx.Value, path string) (fact.Retract, error) {
 func (in *Input) backfill(v jsonx.Value) (*fact.Backfill, error) {
 	f := jsonx.Open(v, "backfill")
 	b := &fact.Backfill{KnownAt: in.declared(f), Reason: f.Required("reason")}
-	if b.Reason == "" {
+	if strings.TrimSpace(b.Reason) == "" {
 		f.Fail(fact.Invalid("backfill.reason", "is required and must not be empty"))
 	}
 	if len(b.Reason) > fact.MaxSourceBytes {

@@ -68,8 +68,11 @@ func (a *app) export(ctx context.Context, q client.FactQuery, after uint64, name
 	e := &exporter{client: c, query: q, after: after}
 	e.query.Tx = orElse(q.Tx, strconv.FormatUint(at.Tx, 10))
 	count, err := a.exportTo(ctx, e, name)
-	if err != nil {
-		return fmt.Errorf("after %d facts: %w", count, err)
+	switch {
+	case err != nil && count > 0:
+		return fmt.Errorf("%w (after %d facts)", err, count)
+	case err != nil:
+		return err
 	}
 	if a.errTerminal || name != "-" {
 		fmt.Fprintf(a.err, "%d facts as of tx %s\n", count, e.query.Tx)

@@ -255,6 +255,9 @@ func (f *importFlags) completeDelimiter(name string) error {
 		}
 		f.Delimiter = r
 	}
+	if f.delimiter != "" && f.Format != imports.CSV {
+		return errors.New("--delimiter belongs to CSV")
+	}
 	return nil
 }
 
@@ -264,6 +267,9 @@ func pairs(flag string, list []string, emptyValue bool) (map[string]string, erro
 		name, value, found := strings.Cut(one, "=")
 		if !found || name == "" || value == "" && !emptyValue {
 			return nil, fmt.Errorf("%s must be NAME=VALUE, not %q", flag, one)
+		}
+		if before, twice := got[name]; twice && before != value {
+			return nil, fmt.Errorf("%s says two things of %q: %q and %q", flag, name, before, value)
 		}
 		got[name] = value
 	}

@@ -74,6 +74,8 @@ func TestImportFromStandardInput(t *testing.T) {
 func TestImportRefusesWhatItCannotDo(t *testing.T) {
 	r := serving(t, "")
 	path := r.file("rows.jsonl", `{"subject":"a","predicate":"p","object":"1"}`)
+	table := r.file("rows.csv", "subject,predicate,object\na,p,1\n")
+	triples := r.file("rows.nt", "<http://a/s> <http://a/p> <http://a/o> .\n")
 	for want, args := range map[string][]string{
 		"needs a --reason":               {path, "--known-at", "k"},
 		"needs --known-at":               {path, "--retracted-at", "k"},
@@ -91,6 +93,18 @@ func TestImportRefusesWhatItCannotDo(t *testing.T) {
 		"NotFound: no branch: none":      {path, "--branch", "none"},
 		"there is no format":             {path, "--format", "xml"},
 		"the CSV header (a, b) has no c": {r.file("x.csv", "a,b\n"), "--map", "a=subject", "--map", "b=predicate"},
+		// What a flag speaks of is not there, or it speaks of another format.
+		`has no column "Object"`:             {table, "--map", "Object=source"},
+		`has no column "known"`:              {table, "--known-at", "known", "--reason", "r"},
+		`has no column "taken"`:              {table, "--known-at", "subject", "--retracted-at", "taken", "--reason", "r"},
+		`two things of "a": "x" and "y"`:     {table, "--map", "a=x", "--map", "a=y"},
+		"--delimiter belongs to CSV":         {path, "--delimiter", ";"},
+		"--typed belongs to CSV":             {path, "--typed"},
+		"--prefix belongs to N-Triples":      {path, "--prefix", "a=http://a/"},
+		"--map belongs to JSON Lines":        {triples, "--map", "a=b"},
+		"--known-at belongs to JSON Lines":   {triples, "--known-at", "k", "--reason", "r"},
+		"names http://a/ twice: a and b":     {triples, "--prefix", "b=http://a/", "--prefix", "a=http://a/"},
+		`says two things of "a": "http://a/`: {triples, "--prefix", "a=http://a/", "--prefix", "a=http://b/"},
 	} {
 		if got := r.fails(append([]string{"import"}, args...)...); !strings.Contains(got, want) {
 			t.Errorf("import %s said %q, want %q", strings.Join(args, " "), got, want)
@@ -143,6 +157,9 @@ func TestExportIsImportedAgain(t *testing.T) {
 	}
 	if out := from.ok("export", "--tx", "0"); out != "" {
 		t.Errorf("the empty store exported %q", out)
+	}
+	if got := from.fails("export", "--tx", "99999"); !strings.HasPrefix(got, "SchemaInvalid: tx is above the current tx") {
+		t.Errorf("a later tx: said %q", got) // the code comes first, as in every command
 	}
 	at := fmt.Sprint(from.object("assert", "Person:late", "is", "new")["tx"])
 	if out := from.ok("export", "--all", "--after-tx", at); out != "" {

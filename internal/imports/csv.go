@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,9 +59,23 @@ func (c *csvRows) checkHeader() error {
 			return fmt.Errorf("the CSV header is not understood: %w", err)
 		}
 	}
+	if err := c.missing(); err != nil {
+		return err
+	}
 	for _, want := range []string{"subject", "predicate", "object"} {
 		if !c.provides(want) {
 			return fmt.Errorf("the CSV header (%s) has no column %q: name it by --map COLUMN=%s", strings.Join(c.header, ", "), want, want)
+		}
+	}
+	return nil
+}
+
+// missing names a column that an option speaks of and the file does not have: most
+// likely it is misspelt, and its column would be read as if nothing had been said.
+func (c *csvRows) missing() error {
+	for _, name := range append(slices.Sorted(maps.Keys(c.options.Map)), c.options.KnownAt, c.options.RetractedAt) {
+		if name != "" && !slices.Contains(c.header, name) {
+			return fmt.Errorf("the CSV header (%s) has no column %q", strings.Join(c.header, ", "), name)
 		}
 	}
 	return nil

@@ -119,6 +119,24 @@ func TestCSV(t *testing.T) {
 	}
 }
 
+// Two fields may be read as one, where a row has one of them.
+func TestTwoFieldsOfOneName(t *testing.T) {
+	two := map[string]string{"Name": "subject", "Book": "source", "Page": "source"}
+	for name, text := range map[string]string{
+		"f.csv":   "Name,predicate,object,Book,Page\na,p,1,x,\nb,p,1,,y\nc,p,1,x,y\n",
+		"f.jsonl": `{"Name":"a","predicate":"p","Book":"x"}` + "\n" + `{"Name":"b","predicate":"p","Page":"y"}` + "\n" + `{"Name":"c","predicate":"p","Book":"x","Page":"y"}` + "\n",
+	} {
+		format, err := imports.FormatOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, notes, err := run(t, newStore(), file(t, name, text), imports.Options{Format: format, Map: two}, imports.Config{})
+		if must(t, report, nil, err); report.Written != 2 || len(notes) != 1 || !strings.Contains(notes[0], "two of its fields are the source") {
+			t.Errorf("%s: %+v, %+v", name, report, notes)
+		}
+	}
+}
+
 func TestCSVHeaderIsJudgedBeforeAnyRow(t *testing.T) {
 	for text, want := range map[string]string{
 		"subject,predicate\na,b\n":                "no column \"object\"",

@@ -3,6 +3,8 @@ package imports
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"abagraph/fact"
@@ -87,17 +89,44 @@ type Options struct {
 	Batch  int // rows in a batch
 }
 
+// checkFormat refuses options that mean nothing in the file's format: whoever gave them
+// took it for another.
+func (o *Options) checkFormat() error {
+	switch {
+	case o.Typed && o.Format != CSV:
+		return errors.New("--typed belongs to CSV: other formats tell numbers from text")
+	case len(o.Prefixes) > 0 && o.Format != NTriples:
+		return errors.New("--prefix belongs to N-Triples and N-Quads")
+	case len(o.Map) > 0 && o.Format == NTriples:
+		return errors.New("--map belongs to JSON Lines and CSV: N-Triples have no fields")
+	case o.KnownAt != "" && o.Format == NTriples:
+		return errors.New("--known-at belongs to JSON Lines and CSV: N-Triples have no field that says when a row was known")
+	}
+	of := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(o.Prefixes)) {
+		prefix := o.Prefixes[name]
+		if other, twice := of[prefix]; twice {
+			return fmt.Errorf("--prefix names %s twice: %s and %s", prefix, other, name)
+		}
+		of[prefix] = name
+	}
+	return nil
+}
+
 // Check refuses options that contradict each other.
 func (o *Options) Check() error {
 	switch {
 	case o.Batch < 1 || o.Batch > fact.MaxTransactRows:
 		return fmt.Errorf("a batch holds 1 to %d rows, not %d", fact.MaxTransactRows, o.Batch)
-	case o.KnownAt != "" && o.Reason == "":
+	case o.KnownAt != "" && strings.TrimSpace(o.Reason) == "":
 		return errors.New("--known-at declares when rows were known, which needs a --reason")
 	case o.KnownAt == "" && o.RetractedAt != "":
 		return errors.New("--retracted-at needs --known-at: a retraction in the past needs rows that were known before it")
 	case o.KnownAt == "" && o.Reason != "":
 		return errors.New("--reason belongs to --known-at FIELD")
+	}
+	if err := o.checkFormat(); err != nil {
+		return err
 	}
 	if o.Policy != "" {
 		if _, err := fact.ParsePolicy("policy", o.Policy); err != nil {

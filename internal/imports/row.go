@@ -34,6 +34,7 @@ type fields struct {
 	row     row
 	status  string
 	branch  string
+	filled  []string // the names so far
 }
 
 // apply sets one field. Its value is JSON.
@@ -59,6 +60,12 @@ func (f *fields) apply(name string, value jsontext.Value) error {
 	}
 	if slices.Contains(ownedByServer, name) {
 		return nil
+	}
+	if len(f.options.Map) > 0 { // by which alone one field can come twice
+		if slices.Contains(f.filled, name) {
+			return fmt.Errorf("two of its fields are the %s", name)
+		}
+		f.filled = append(f.filled, name)
 	}
 	known, err := f.applyField(name, value)
 	if err != nil || known || timed {

@@ -191,7 +191,7 @@ func TestTornStateLineIsDropped(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for _, o := range []imports.Options{
-		{Batch: 0}, {Batch: 10_001}, {Batch: 1, KnownAt: "k"}, {Batch: 1, RetractedAt: "r"}, {Batch: 1, Reason: "r"}, {Batch: 1, Policy: "perhaps"},
+		{Batch: 0}, {Batch: 10_001}, {Batch: 1, KnownAt: "k"}, {Batch: 1, KnownAt: "k", Reason: " "}, {Batch: 1, RetractedAt: "r"}, {Batch: 1, Reason: "r"}, {Batch: 1, Policy: "perhaps"},
 	} {
 		if o.Check() == nil {
 			t.Errorf("%+v was taken", o)
