@@ -119,6 +119,26 @@ func TestBackfillIsToldApart(t *testing.T) {
 	}
 }
 
+// What is declared to be known in the future is refused by its place in the batch, again
+// and again under one key.
+func TestDeclarationsOfTheFutureAreNamed(t *testing.T) {
+	r := start(t, "")
+	id := r.assert("A:1", "p", `1`).text("id")
+	const row, late = `{"subject":"A:1","predicate":"q"`, `"declared_known_at":"2999-01-01"`
+	for body, field := range map[string]string{
+		`{"asserts":[` + row + `}],"backfill":{"reason":"r",` + late + `}}`:                                                                     "backfill.declared_known_at",
+		`{"asserts":[` + row + `,"declared_known_at":5},` + row + `,` + late + `}],"backfill":{"reason":"r"}}`:                                  "asserts[1].declared_known_at",
+		`{"retracts":[{"id":"` + id + `",` + late + `}],"asserts":[` + row + `,` + late + `}],"backfill":{"reason":"r","declared_known_at":5}}`: "retracts[0].declared_known_at",
+	} {
+		for range 2 {
+			e := r.post("/api/transact", body, "Idempotency-Key: k-"+field).fails(http.StatusBadRequest, "SchemaInvalid")
+			if e["field"] != field || e["message"] != field+" is in the future" {
+				t.Errorf("%s: got %v, want %s", body, e, field)
+			}
+		}
+	}
+}
+
 // WRT-03: a race on one guard has one winner, and nobody meets an error of ours.
 func TestWRT03FiftyClientsRace(t *testing.T) {
 	r := start(t, "")

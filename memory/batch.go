@@ -151,3 +151,31 @@ func checkDeclarations(w *fact.Write) error {
 	}
 	return nil
 }
+
+// inItsRow names the row of a batch whose declared time lies in the future. The state
+// machine says only that one does, and what it said is kept under Idempotency-Keys.
+func inItsRow(e *fact.Error, w *fact.Write, now fact.Instant) *fact.Error {
+	if w == nil || e.Field != "declared_known_at" {
+		return e
+	}
+	named := *e
+	at := func(path string) *fact.Error {
+		named.Field = path + e.Field
+		named.Message = path + e.Message
+		return &named
+	}
+	if w.Backfill != nil && w.Backfill.KnownAt > now {
+		return at("backfill.")
+	}
+	for i := range w.Retracts {
+		if w.Retracts[i].KnownAt > now {
+			return at(jsonx.Index("retracts", i) + ".")
+		}
+	}
+	for i := range w.Asserts {
+		if w.Asserts[i].KnownAt > now {
+			return at(jsonx.Index("asserts", i) + ".")
+		}
+	}
+	return e
+}

@@ -187,7 +187,7 @@ func (s *Service) propose(ctx context.Context, c Caller, o WriteOptions, r *fact
 		return nil, err
 	}
 	if result.Err != nil {
-		return result, result.Err
+		return result, inItsRow(result.Err, r.Write, result.RecordedAt)
 	}
 	return result, nil
 }
