@@ -73,8 +73,8 @@ func (v *View) eachIn(sheets []sheet, i int, step func() error, visit func(*fact
 }
 
 // eachRow visits the rows of a branch that a read sees and accepts, of the subjects
-// after a name. step is called for each that it looks at; a fact is valid until visit
-// returns.
+// after a name. step is called for each that it looks at, and for some that it passes
+// over; a fact is valid until visit returns.
 func (v *View) eachRow(s space, sel *selector, after string, step func() error, visit func(*fact.Fact) bool) (more bool, err error) {
 	pass, err := newRowPass(v.snap, s, sel, after)
 	if err != nil {
@@ -83,13 +83,14 @@ func (v *View) eachRow(s space, sel *selector, after string, step func() error, 
 	defer pass.it.Close()
 	var f fact.Fact // one for all rows: there may be millions
 	var repeats entry.Repeats
-	for pass.next() {
+	for {
+		ok, err := pass.next(step)
+		if !ok || err != nil {
+			return true, errors.Join(err, pass.it.Error())
+		}
 		b, err := pass.it.ValueAndErr()
 		if err != nil {
 			return false, storageError("read a row", err)
-		}
-		if err := step(); err != nil {
-			return false, err
 		}
 		if f, err = repeats.DecodeFact(b); err != nil {
 			return false, fact.Errorf(fact.StorageCorruption, "a row cannot be read: %v", err)
@@ -98,7 +99,6 @@ func (v *View) eachRow(s space, sel *selector, after string, step func() error, 
 			return false, nil
 		}
 	}
-	return true, pass.it.Error()
 }
 
 // errEnough ends a scan early.
@@ -107,7 +107,7 @@ var errEnough = errors.New("enough")
 // eachVersion visits the versions that were replaced since, and that a read sees and
 // accepts, as far as worth holds of the txs that made them.
 func (v *View) eachVersion(s space, sel *selector, step func() error, worth func(tx uint64) bool, visit func(*fact.Fact) bool) (more bool, err error) {
-	err = v.replaced(s.prefix(famVersion), sel, func(w *version) error {
+	err = v.replaced(s.prefix(famVersion), sel, step, func(w *version) error {
 		if err := step(); err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func (v *View) nextHolder(ctx context.Context, at fact.At, s space, after string
 		return "", err
 	}
 	defer v.giveBack(it)
-	err = versionsOf(it, sel.recorded, func(axis byte, w *version) error {
+	err = versionsOf(it, sel.recorded, step, func(axis byte, w *version) error {
 		if err := step(); err != nil || !sel.onAxis(axis, w) || !sel.saw(w) || !sel.mayAccept(w) {
 			return err
 		}

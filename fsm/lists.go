@@ -60,7 +60,7 @@ func (v *View) seen(s space, f *fact.Fact, sel *selector) (*fact.Fact, error) {
 	}
 	var found *fact.Fact
 	prefix := s.versions(f.Subject, f.Predicate, axisRecorded)
-	err := v.replaced(prefix[:len(prefix)-1], sel, func(w *version) error {
+	err := v.replaced(prefix[:len(prefix)-1], sel, nil, func(w *version) error {
 		if w.id == f.ID {
 			was := w.of(f)
 			found = &was

@@ -3,6 +3,8 @@ package fsm_test
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -77,8 +79,36 @@ func TestListsOfThePast(t *testing.T) {
 	q := &fact.Query{Scope: benchScope(), At: points[1], Limit: 1}
 	view.SetShortList(fsm.ShortList)
 	page, err := view.Facts(t.Context(), q)
-	if err != nil || len(page.Facts) != 0 || page.Scan.Scanned > 2*fsm.ShortList {
+	if err != nil || len(page.Facts) != 0 || page.Scan.Scanned > 4*fsm.ShortList {
 		t.Errorf("before all facts there are %d, and %d of 4,500 were looked at: %v", len(page.Facts), page.Scan.Scanned, err)
+	}
+}
+
+// TestPassesEndWithTheirRequest: a look through rows that finds none ends when nobody waits
+// for it any more.
+func TestPassesEndWithTheirRequest(t *testing.T) {
+	s := newBenchStore(t, fsm.Options{})
+	defer s.m.Close()
+	for round := range 2 {
+		var requests [][]byte
+		for i := range 6000 {
+			requests = append(requests, s.request("Past:s"+strconv.Itoa(i), "p", "v"+strconv.Itoa(round), fact.NoInstant))
+		}
+		s.apply(t, requests)
+		s.now += 1000
+	}
+	view, err := s.m.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, at := range []fact.At{{Now: s.now, AsOf: benchStart - 1, KnownAt: fact.NoInstant}, {Now: s.now, AsOf: fact.NoInstant, KnownAt: benchStart - 1}} {
+		err := view.Each(gone, &fact.Query{Scope: benchScope(), At: at}, func(*fact.Fact) bool { return true })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("each fact at %+v: %v", at, err)
+		}
 	}
 }
 

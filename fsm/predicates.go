@@ -32,17 +32,15 @@ func (v *View) Predicates(ctx context.Context, scope fact.Scope, at fact.At, aft
 	return names[:min(len(names), limit)], nil
 }
 
-// namesAtOnce is how many predicates are judged together, at least: those of which a
-// glance tells nothing cost one pass over all rows.
-const namesAtOnce = 1024
-
-// predicatesOf lists those of one tenant's branch, at most limit.
+// predicatesOf lists those of one tenant's branch, at most limit. They are judged as
+// many together as there is room for, and twice as many each time that more are wanted:
+// those of which a glance tells nothing cost one pass over all rows.
 func (v *View) predicatesOf(ctx context.Context, s space, at fact.At, after string, limit int) (list []string, err error) {
-	for {
+	for together := limit; ; together *= 2 {
 		var names []string
 		err := v.names(s, famPredicate, after, func(name string) (bool, error) {
 			names = append(names, name)
-			return len(names) < max(limit, namesAtOnce), ctx.Err()
+			return len(names) < together, ctx.Err()
 		})
 		if err != nil || len(names) == 0 {
 			return list, err

@@ -370,7 +370,7 @@ func (r *reading) versions() error {
 	if q.Predicate != "" {
 		prefix = appendString(prefix, q.Predicate)
 	}
-	return r.v.replaced(prefix, sel, func(v *version) error {
+	return r.v.replaced(prefix, sel, nil, func(v *version) error {
 		if err := r.step(); err != nil {
 			return err
 		}
@@ -396,9 +396,10 @@ func (r *reading) addVersion(v *version) error {
 	return nil
 }
 
-// replaced visits the versions that were replaced since and that a selector sees.
-func (v *View) replaced(prefix []byte, sel *selector, visit func(*version) error) error {
-	err := v.scanVersions(prefix, sel.recorded, func(axis byte, w *version) error {
+// replaced visits the versions that were replaced since and that a selector sees. step,
+// unless it is nil, is called now and then where others are passed over.
+func (v *View) replaced(prefix []byte, sel *selector, step func() error, visit func(*version) error) error {
+	err := v.scanVersions(prefix, sel.recorded, step, func(axis byte, w *version) error {
 		if !sel.onAxis(axis, w) || !sel.saw(w) || sel.capped && w.end.tx > sel.cap {
 			return nil
 		}
@@ -409,7 +410,7 @@ func (v *View) replaced(prefix []byte, sel *selector, visit func(*version) error
 	}
 	// What was replaced only after the cap counts as not replaced, however early
 	// that is declared to have been known.
-	return v.scanVersions(prefix, sel.capAt, func(axis byte, w *version) error {
+	return v.scanVersions(prefix, sel.capAt, step, func(axis byte, w *version) error {
 		if axis != axisRecorded || !sel.saw(w) || w.end.tx <= sel.cap {
 			return nil
 		}
@@ -523,7 +524,7 @@ func (r *reading) consider(f *fact.Fact) error {
 	}
 	prefix := r.space.versions(f.Subject, f.Predicate, axisRecorded)
 	prefix = prefix[:len(prefix)-1]
-	return r.v.replaced(prefix, sel, func(v *version) error {
+	return r.v.replaced(prefix, sel, nil, func(v *version) error {
 		if was := v.of(f); v.id == f.ID && sel.accepts(&was) {
 			return r.add(&was)
 		}

@@ -17,7 +17,11 @@ type rowPass struct {
 	sel    *selector
 	begun  bool
 	target []byte // where the next row lies that may be wanted
+	passed int    // keys that were passed over
 }
+
+// passedPerStep is how many keys that are passed over count as one that is looked at.
+const passedPerStep = 16
 
 // newRowPass begins with the subjects after a name.
 func newRowPass(r pebble.Reader, s space, sel *selector, after string) (*rowPass, error) {
@@ -33,23 +37,28 @@ func newRowPass(r pebble.Reader, s space, sel *selector, after string) (*rowPass
 	return &rowPass{it: it, prefix: len(prefix), sel: sel}, nil
 }
 
-// next moves to the next row. After the last one, and after an error, which is the
-// iterator's, it answers false.
-func (p *rowPass) next() bool {
-	ok := false
+// next moves to the next row, and calls step for it, and now and then for those that it
+// passes over. After the last one, and after an error of the iterator, it answers false.
+func (p *rowPass) next(step func() error) (ok bool, err error) {
 	if p.begun {
 		ok = p.it.Next()
 	} else {
 		p.begun, ok = true, p.it.First()
 	}
-	for ok && !p.wanted(p.it.Key()) {
+	for ; ok && err == nil && !p.wanted(p.it.Key()); p.passed++ {
+		if p.passed%passedPerStep == passedPerStep-1 {
+			err = step()
+		}
 		if len(p.target) == 0 {
 			ok = p.it.Next()
 		} else {
 			ok = hop(p.it, p.target)
 		}
 	}
-	return ok
+	if ok && err == nil {
+		err = step()
+	}
+	return ok, err
 }
 
 // wanted reports whether a key is that of a row which may be accepted. Where it is

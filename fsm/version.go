@@ -115,26 +115,27 @@ func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(ax
 		return err
 	}
 	defer it.Close()
-	return versionsOf(it, at, visit)
+	return versionsOf(it, at, nil, visit)
 }
 
-// scanVersions is scanVersions with one of the view's iterators.
-func (v *View) scanVersions(prefix []byte, at fact.Instant, visit func(axis byte, v *version) error) error {
+// scanVersions is scanVersions with one of the view's iterators. step, unless it is
+// nil, is called now and then where versions are passed over.
+func (v *View) scanVersions(prefix []byte, at fact.Instant, step func() error, visit func(axis byte, v *version) error) error {
 	it, err := v.over(prefix, successor(prefix))
 	if err != nil {
 		return err
 	}
 	defer v.giveBack(it)
-	return versionsOf(it, at, visit)
+	return versionsOf(it, at, step, visit)
 }
 
 // versionsOf visits the versions in an iterator's range, as scanVersions does.
-func versionsOf(it iterator, at fact.Instant, visit func(axis byte, v *version) error) error {
+func versionsOf(it iterator, at fact.Instant, step func() error, visit func(axis byte, v *version) error) error {
 	from, until := at, at+1
 	if !at.Given() {
 		from, until = fact.NoInstant, fact.Forever
 	}
-	return scanTailed(it, versionTail, from, until, func() error {
+	return scanTailed(it, versionTail, from, until, step, func() error {
 		b, err := it.ValueAndErr()
 		if err != nil {
 			return storageError("read a version", err)

@@ -13,13 +13,14 @@ import (
 // and over what starts after it, so that the cost follows the answer and the
 // number of buckets, not the length of the history.
 func scanWindow(it iterator, from, until fact.Instant, visit func() error) error {
-	return scanTailed(it, rowTail, from, until, visit)
+	return scanTailed(it, rowTail, from, until, nil, visit)
 }
 
 // scanTailed is scanWindow for keys whose bucket stands tail bytes before the
-// end.
-func scanTailed(it iterator, tail int, from, until fact.Instant, visit func() error) error {
+// end. step, unless it is nil, is called now and then where keys are passed over.
+func scanTailed(it iterator, tail int, from, until fact.Instant, step, visit func() error) error {
 	var target []byte
+	passed := 0
 	ok := it.First()
 	for ok {
 		k := it.Key()
@@ -28,6 +29,11 @@ func scanTailed(it iterator, tail int, from, until fact.Instant, visit func() er
 			return fact.Errorf(fact.StorageCorruption, "an interval key is too short")
 		}
 		if target = window(target[:0], k, at, from, until); len(target) > 0 {
+			if passed++; passed%passedPerStep == 0 && step != nil {
+				if err := step(); err != nil {
+					return err
+				}
+			}
 			ok = hop(it, target)
 			continue
 		}
