@@ -100,7 +100,11 @@ func (s *denseSearch) compare(ctx context.Context) error {
 	}
 	c.cosines = slices.Grow(c.cosines, len(c.ords))[:len(c.ords)]
 	var missing atomic.Int64
-	shared(len(c.ords), shareSize, func(from, to int) {
+	size := shareSize
+	if len(c.ords) <= aloneSize {
+		size = aloneSize
+	}
+	shared(len(c.ords), size, func(from, to int) {
 		missing.Add(int64(s.compareSome(ctx, from, to)))
 	})
 	s.missing = int(missing.Load())

@@ -42,8 +42,11 @@ const (
 	// lookUp is how many documents are looked at between two looks at the context.
 	lookUp = 4_096
 	// maxWorkers share what is to do for many candidates, so many at a time.
-	maxWorkers  = 4
-	shareSize   = 4_096
+	maxWorkers = 4
+	shareSize  = 4_096
+	// aloneSize is how many candidates are compared before another goroutine would have
+	// begun.
+	aloneSize   = 16_384
 	leastSpread = 1e-9
 	// rounding is more than what sums of parts lose.
 	rounding = 1e-9

@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	// inOneTurn is how many codes the processor's vector unit takes in one turn.
-	inOneTurn = 32
+	// inOneTurn is how many codes the processor's vector unit takes in one turn, and
+	// inWideTurn how many where it is wide.
+	inOneTurn  = 32
+	inWideTurn = 64
 	// ahead is how many rows before its turn a row is asked for, since rows may lie
 	// anywhere, and fetched how many of its codes: the processor foresees the rest.
 	ahead   = 32
@@ -19,7 +21,11 @@ const (
 // as there is room for, with those of a query. The sums are of whole numbers, and so
 // the same however they are added up.
 func (t *Table) dots(q *Query, list []int32, to []int32) {
+	wide := hasVNNI && t.dim >= inWideTurn
 	n := t.dim &^ (inOneTurn - 1)
+	if wide {
+		n = t.dim &^ (inWideTurn - 1)
+	}
 	if n == 0 || len(to) == 0 || !cpu.X86.HasAVX2 {
 		t.dotsPlain(q, list, to)
 		return
@@ -31,7 +37,11 @@ func (t *Table) dots(q *Query, list []int32, to []int32) {
 		}
 	}
 	of := q.codes[:t.dim]
-	dotsAVX2(unsafe.SliceData(t.codes), t.dim, &of[0], &rows[0], len(rows), len(list), &to[0])
+	if wide {
+		dotsVNNI(unsafe.SliceData(t.codes), t.dim, &of[0], &rows[0], len(rows), len(list), &to[0])
+	} else {
+		dotsAVX2(unsafe.SliceData(t.codes), t.dim, &of[0], &rows[0], len(rows), len(list), &to[0])
+	}
 	if n == t.dim {
 		return
 	}
@@ -48,6 +58,15 @@ func (t *Table) dots(q *Query, list []int32, to []int32) {
 //
 //go:noescape
 func dotsAVX2(codes *int8, dim int, of *int16, rows *int32, n, left int, to *int32)
+
+// hasVNNI tells whether the processor multiplies 32 pairs of codes at a time and adds
+// the products up in the same turn.
+var hasVNNI = cpu.X86.HasAVX512VNNI && cpu.X86.HasAVX512BW && cpu.X86.HasAVX2
+
+// dotsVNNI is dotsAVX2 up to a multiple of inWideTurn, of which dim has one.
+//
+//go:noescape
+func dotsVNNI(codes *int8, dim int, of *int16, rows *int32, n, left int, to *int32)
 
 // hasVPOPCNT tells whether the processor counts the bits of 256 at a time.
 var hasVPOPCNT = cpu.X86.HasAVX512VPOPCNTDQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2

@@ -75,6 +75,80 @@ none:
 	VZEROUPPER
 	RET
 
+// func dotsVNNI(codes *int8, dim int, of *int16, rows *int32, n, left int, to *int32)
+TEXT ·dotsVNNI(SB), NOSPLIT, $0-56
+	MOVQ codes+0(FP), R13
+	MOVQ dim+8(FP), R12
+	MOVQ of+16(FP), R15
+	MOVQ rows+24(FP), SI
+	MOVQ n+32(FP), CX
+	MOVQ left+40(FP), R14
+	MOVQ to+48(FP), DI
+	MOVQ R12, R11
+	ANDQ $~63, R11 // the codes of a row that are taken
+	MOVQ R11, BX
+	MOVQ $const_fetched, AX
+	CMPQ BX, AX
+	CMOVQGT AX, BX // those of them that are fetched ahead
+
+row:
+	// Ask for the lines of a row that comes soon.
+	CMPQ    R14, $const_ahead
+	JLE     now
+	MOVLQSX (4*const_ahead)(SI), AX
+	TESTQ   AX, AX
+	JS      now
+	IMULQ   R12, AX
+	LEAQ    (R13)(AX*1), R8
+	LEAQ    (R8)(BX*1), R9
+
+line:
+	PREFETCHT0 (R8)
+	ADDQ       $64, R8
+	CMPQ       R8, R9
+	JB         line
+
+now:
+	MOVLQSX (SI), AX
+	TESTQ   AX, AX
+	JS      none
+	IMULQ   R12, AX
+	LEAQ    (R13)(AX*1), R8  // the codes of the row
+	LEAQ    (R8)(R11*1), R9  // their end
+	MOVQ    R15, R10
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+
+next:
+	VPMOVSXBW (R8), Z2
+	VPMOVSXBW 32(R8), Z3
+	VPDPWSSD  (R10), Z2, Z0
+	VPDPWSSD  64(R10), Z3, Z1
+	ADDQ      $128, R10
+	ADDQ      $64, R8
+	CMPQ      R8, R9
+	JNE       next
+
+	VPADDD        Z1, Z0, Z0
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPADDD        Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, (DI)
+
+none:
+	ADDQ $4, SI
+	ADDQ $4, DI
+	DECQ R14
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func tallyPOPCNT(signs *uint64, words int, of *uint64, rows *int32, n, left int, to *tally)
 TEXT ·tallyPOPCNT(SB), NOSPLIT, $0-56
 	MOVQ signs+0(FP), R13

@@ -44,3 +44,43 @@ func TestEveryProcessorTalliesTheSame(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryProcessorAddsUpTheSame: whatever a processor can do, the sums are those of the
+// plain loop, with the greatest codes too; what is no row keeps what it had.
+func TestEveryProcessorAddsUpTheSame(t *testing.T) {
+	if !cpu.X86.HasAVX2 {
+		t.Log("this processor adds up one by one: only the plain loop is there")
+		return
+	}
+	rnd := rand.New(rand.NewPCG(11, 12))
+	const count = 50
+	for _, dim := range []int{64, 128, 192, 256, 1024, 1536, 8192} {
+		table, q := NewTable(dim), &Query{codes: make([]int16, dim)}
+		table.codes, table.rows = make([]int8, count*dim), make([]row, count)
+		for i := range table.codes {
+			table.codes[i] = int8(rnd.IntN(2*maxCode+1) - maxCode)
+		}
+		for i := range q.codes {
+			q.codes[i] = int16(rnd.IntN(2*queryCode+1) - queryCode)
+			q.codes[i], table.codes[i] = max(q.codes[i], queryCode-1), maxCode // row 0 has nearly the greatest sum
+		}
+		rows := make([]int32, 80)
+		for i := range rows {
+			rows[i] = int32(rnd.IntN(count+3)) - 3
+		}
+		rows[0] = 0
+		want, narrow, wide := make([]int32, 40), make([]int32, 40), make([]int32, 40)
+		table.dotsPlain(q, rows, want)
+		dotsAVX2(&table.codes[0], dim, &q.codes[0], &rows[0], 40, len(rows), &narrow[0])
+		if !slices.Equal(narrow, want) {
+			t.Errorf("dimension %d: 16 codes at a time add up to %v, not %v", dim, narrow, want)
+		}
+		if !hasVNNI {
+			continue
+		}
+		dotsVNNI(&table.codes[0], dim, &q.codes[0], &rows[0], 40, len(rows), &wide[0])
+		if !slices.Equal(wide, want) {
+			t.Errorf("dimension %d: 32 codes at a time add up to %v, not %v", dim, wide, want)
+		}
+	}
+}
