@@ -71,6 +71,22 @@ func TestEmptySettingsAreRefused(t *testing.T) {
 	}
 }
 
+// A key that no request can send opens nothing: the node does not start with it.
+func TestKeysThatCannotBeSent(t *testing.T) {
+	for _, key := range []string{"s3cret\n", " s3cret", "s3cret\t", "s3\ncret", "s3\x7fcret"} {
+		for _, name := range []string{"ABAGRAPH_ADMIN_KEY", "ABAGRAPH_SECOND_ADMIN_KEY"} {
+			r := shell(t)
+			r.env[name] = key
+			got := r.fails("config") // which judges as serve does
+			if !strings.Contains(got, "environment "+name+"): ") || !strings.Contains(got, ", which no request can send") || strings.Contains(got, "s3") {
+				t.Errorf("%q: said %q", key, got)
+			}
+		}
+	}
+	r := shell(t)
+	r.ok("config", "--admin-key", "two words, and ünïcode")
+}
+
 // A number that the server refuses reaches it: none is left out for the default.
 func TestNumbersBelowTheirRange(t *testing.T) {
 	r := serving(t, "")

@@ -7,11 +7,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 func isSet(value string) error {
 	if strings.TrimSpace(value) == "" {
 		return errors.New("must not be empty")
+	}
+	return nil
+}
+
+// isKey refuses what no header brings: the spaces at its ends are cut off on the way, so
+// that such a key opens nothing. It is often the last line end of a file. The message does
+// not tell the key.
+func isKey(value string) error {
+	if value != strings.TrimSpace(value) {
+		return errors.New("begins or ends with white space, which no request can send")
+	}
+	if strings.ContainsFunc(value, unicode.IsControl) {
+		return errors.New("holds a control character, which no request can send")
 	}
 	return nil
 }

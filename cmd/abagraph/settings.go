@@ -35,8 +35,8 @@ func serverSettings() []setting {
 	return []setting{
 		{name: "bind", preset: "127.0.0.1:8080", check: isAddress, help: "address to serve the API on"},
 		{name: "data", preset: "./abagraph-data", check: isSet, help: "directory of the data, or :memory: to keep nothing"},
-		{name: "admin_key", secret: true, help: "key of the administrator; without any key auth is off, on loopback only"},
-		{name: "second_admin_key", secret: true, help: "key of a second administrator: purges and the deletion of tenants then need both"},
+		{name: "admin_key", secret: true, check: isKey, help: "key of the administrator; without any key auth is off, on loopback only"},
+		{name: "second_admin_key", secret: true, check: isKey, help: "key of a second administrator: purges and the deletion of tenants then need both"},
 		{name: "base_domain", help: "domain whose subdomains name tenants"},
 		{name: "allowed_origins", help: "comma list of origins besides the server's own that browsers may call from"},
 		{name: "max_body_bytes", preset: "67108864", check: isCount(1<<10, 1<<32), help: "most bytes of one request"},
