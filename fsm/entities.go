@@ -68,18 +68,15 @@ func (e *entities) run() error {
 		if err != nil || next == "" {
 			return err
 		}
-		if more, err := e.look(next); err != nil || !more {
+		if _, err := e.look(next); err != nil || e.left == 0 { // a layer above may have hidden what it had
 			return err
 		}
 		after = next
 	}
 }
 
-// skips reports whether the subjects that follow are to be passed by their keys. On a
-// branch they lie in layers, and are looked into one by one.
-func (e *entities) skips() bool {
-	return e.misses >= maxMisses && e.space.branch == fact.MainBranch
-}
+// skips reports whether the subjects that follow are to be passed by their keys.
+func (e *entities) skips() bool { return e.misses >= e.v.m.misses }
 
 // look takes a subject in, unless it had nothing.
 func (e *entities) look(subject string) (more bool, err error) {
@@ -117,47 +114,65 @@ func (v *View) countFacts(ctx context.Context, q *fact.EntityQuery, tenant, subj
 	return min(c.count, facts.Limit), err
 }
 
-// nextHolder returns the first subject of main after a name that had a fact at a point
-// of both times; "" = none.
-func (v *View) nextHolder(ctx context.Context, at fact.At, s space, after string) (string, error) {
+// nextHolder returns the first subject after a name that some layer of a branch tells a
+// fact of at a point of both times; "" = none.
+func (v *View) nextHolder(ctx context.Context, at fact.At, s space, after string) (next string, err error) {
 	sel, err := v.selector(ctx, &fact.Query{At: at})
 	if err != nil {
 		return "", err
 	}
-	n, next := 0, ""
+	sheets, err := v.pile(s, sel)
+	if err != nil {
+		return "", err
+	}
+	for i := range sheets {
+		if next, err = v.nextIn(ctx, &sheets[i], after, next); err != nil {
+			return "", err
+		}
+	}
+	return next, nil
+}
+
+// nextIn is nextHolder in one layer: it returns the first subject before the one that is
+// known already, or that one.
+func (v *View) nextIn(ctx context.Context, sh *sheet, after, next string) (string, error) {
+	n := 0
 	step := func() error {
 		if n++; n%256 == 0 {
 			return ctx.Err()
 		}
 		return nil
 	}
-	_, err = v.eachRow(s, sel, after, step, func(f *fact.Fact) bool { next = f.Subject; return false })
-	if err != nil || !sel.past {
+	_, err := v.eachRow(sh.space, sh.sel, after, step, func(f *fact.Fact) bool {
+		if next == "" || f.Subject < next {
+			next = f.Subject
+		}
+		return false
+	})
+	if err != nil || !sh.sel.past {
 		return next, err
 	}
-	prefix := s.prefix(famVersion)
-	upper := successor(prefix)
-	if next != "" {
-		upper = appendString(s.prefix(famVersion), next)
-	}
-	it, err := v.over(successor(appendString(prefix, after)), upper)
-	if err != nil {
-		return "", err
-	}
-	defer v.giveBack(it)
-	err = versionsOf(it, sel.recorded, step, func(axis byte, w *version) error {
-		if err := step(); err != nil || !sel.onAxis(axis, w) || !sel.saw(w) || !sel.mayAccept(w) {
-			return err
+	prefix := sh.space.prefix(famVersion)
+	lower := successor(appendString(sh.space.prefix(famVersion), after))
+	for round := range sh.sel.rounds() {
+		upper := successor(prefix)
+		if next != "" {
+			upper = appendString(sh.space.prefix(famVersion), next)
 		}
-		now, err := readFact(v.snap, s, w.id)
-		if err != nil || now == nil {
-			return err
+		err := v.replacedIn(lower, upper, sh.sel, round, step, func(w *version) error {
+			if !sh.sel.mayAccept(w) {
+				return nil
+			}
+			now, err := readFact(v.snap, sh.space, w.id)
+			if err != nil || now == nil {
+				return err
+			}
+			next = now.Subject
+			return errEnough
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return "", err
 		}
-		next = now.Subject
-		return errEnough
-	})
-	if errors.Is(err, errEnough) {
-		err = nil
 	}
-	return next, err
+	return next, nil
 }

@@ -6,8 +6,12 @@ func (m *Machine) SetEntryBytes(n int) { m.entryBytes = n }
 // SetHeads lowers how many lists an unfiltered read merges.
 func (m *Machine) SetHeads(n int) { m.heads = n }
 
-// SetShortList sets how long a list may be that is always read to its end.
-func (v *View) SetShortList(n int) { v.m.shortList = n }
+// SetPatience sets how long a list may be that is always read to its end, and how many
+// subjects in a row may have had nothing before the next that had something is looked for.
+func (v *View) SetPatience(list, misses int) { v.m.shortList, v.m.misses = list, misses }
 
-// ShortList is how long it may be otherwise.
-const ShortList = shortList
+// What they are otherwise.
+const (
+	ShortList = shortList
+	MaxMisses = maxMisses
+)

@@ -61,8 +61,9 @@ type Machine struct {
 	hot  *hotLines
 	kept kept
 	used ledger // what the last call leaves to the next one
-	// entryBytes is maxEntryBytes, heads maxHeads; tests lower them, and shortList.
-	entryBytes, heads, shortList int
+	// entryBytes is maxEntryBytes, heads maxHeads; tests lower them, and shortList
+	// and maxMisses.
+	entryBytes, heads, shortList, misses int
 
 	// gate keeps new views out while a restore waits for the open ones. It is
 	// taken before mu.
@@ -86,7 +87,7 @@ const (
 
 // Open opens the state machine's store, or makes an empty one.
 func Open(options Options) (*Machine, error) {
-	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes, heads: maxHeads, shortList: shortList}
+	m := &Machine{options: options, fs: vfs.Default, dir: options.Dir, changed: make(chan struct{}), entryBytes: maxEntryBytes, heads: maxHeads, shortList: shortList, misses: maxMisses}
 	if options.Dir == "" {
 		m.fs, m.dir = vfs.NewMem(), "store"
 	}

@@ -195,9 +195,9 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 		if q.Subject != "" {
 			continue
 		}
-		v.SetShortList(1) // lists are given up early, for all rows
+		v.SetPatience(1, 1) // lists are given up early, for all rows
 		page, err = v.Facts(ctx, q)
-		v.SetShortList(fsm.ShortList)
+		v.SetPatience(fsm.ShortList, fsm.MaxMisses)
 		if err != nil {
 			t.Fatalf("%+v: %v", q, err)
 		}
@@ -234,7 +234,15 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, fmt.Sprintf("entities of %+v", *eq), entities, r.Model.Entities(eq))
+	want := r.Model.Entities(eq)
+	same(t, fmt.Sprintf("entities of %+v", *eq), entities, want)
+	v.SetPatience(1, 1)
+	entities, err = v.Entities(ctx, eq)
+	v.SetPatience(fsm.ShortList, fsm.MaxMisses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, fmt.Sprintf("entities of %+v, found by keys", *eq), entities, want)
 	predicates, err := v.Predicates(ctx, eq.Scope, eq.At, eq.After, eq.Limit)
 	if err != nil {
 		t.Fatal(err)
@@ -244,8 +252,7 @@ func compareReads(t *testing.T, v *fsm.View, r *model.Random, questions int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := r.Model.Stats(eq.Scope)
-	same(t, fmt.Sprintf("stats of %+v", eq.Scope), stats, want)
+	same(t, fmt.Sprintf("stats of %+v", eq.Scope), stats, r.Model.Stats(eq.Scope))
 	if r.Forks {
 		compareWhole(t, v, r)
 		compareBranches(t, v, r, eq.Scope.Tenant)

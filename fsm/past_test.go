@@ -14,6 +14,7 @@ import (
 
 	"abagraph/fact"
 	"abagraph/fsm"
+	"abagraph/log/entry"
 )
 
 // TestListsOfThePast: a page of what held at an instant, or was known then, is the head
@@ -50,7 +51,7 @@ func TestListsOfThePast(t *testing.T) {
 		points = append(points, fact.At{Now: s.now, AsOf: fact.NoInstant, KnownAt: at}, fact.At{Now: s.now, AsOf: benchStart, KnownAt: at})
 	}
 	for _, at := range points {
-		all := facts(t, view, at)
+		all := facts(t, view, benchScope(), at)
 		queries := []fact.Query{{}, {Predicate: "p1"}, {Objects: []fact.Object{fact.TextObject("v2")}}}
 		if at.AsOf.Given() {
 			queries = append(queries, fact.Query{TxGtGiven: true, TxGt: 700}, fact.Query{TxGtGiven: true, TxGt: 700, Predicate: "p1"})
@@ -65,7 +66,7 @@ func TestListsOfThePast(t *testing.T) {
 			}
 			for _, limit := range []int{100, 10_000} {
 				for _, short := range []int{1, 1 << 30} {
-					view.SetShortList(short)
+					view.SetPatience(short, fsm.MaxMisses)
 					q.Limit = limit
 					page, err := view.Facts(t.Context(), &q)
 					if err != nil {
@@ -77,7 +78,7 @@ func TestListsOfThePast(t *testing.T) {
 		}
 	}
 	q := &fact.Query{Scope: benchScope(), At: points[1], Limit: 1}
-	view.SetShortList(fsm.ShortList)
+	view.SetPatience(fsm.ShortList, fsm.MaxMisses)
 	page, err := view.Facts(t.Context(), q)
 	if err != nil || len(page.Facts) != 0 || page.Scan.Scanned > 4*fsm.ShortList {
 		t.Errorf("before all facts there are %d, and %d of 4,500 were looked at: %v", len(page.Facts), page.Scan.Scanned, err)
@@ -114,7 +115,7 @@ func TestPassesEndWithTheirRequest(t *testing.T) {
 
 // facts lists what holds at a point of both times, found without the help of any index:
 // among all versions that were seen then.
-func facts(t *testing.T, view *fsm.View, at fact.At) []fact.Fact {
+func facts(t *testing.T, view *fsm.View, scope fact.Scope, at fact.At) []fact.Fact {
 	t.Helper()
 	statuses, holds := fact.StatusSet(0).With(fact.Active), at.Now
 	if at.KnownAt.Given() {
@@ -126,7 +127,7 @@ func facts(t *testing.T, view *fsm.View, at fact.At) []fact.Fact {
 	every := at
 	every.AsOf = fact.NoInstant
 	var list []fact.Fact
-	err := view.Each(t.Context(), &fact.Query{Scope: benchScope(), At: every, StatusGiven: true, Statuses: fact.AllStatuses}, func(f *fact.Fact) bool {
+	err := view.Each(t.Context(), &fact.Query{Scope: scope, At: every, StatusGiven: true, Statuses: fact.AllStatuses}, func(f *fact.Fact) bool {
 		if statuses.Has(f.Status) && f.Holds(holds) {
 			list = append(list, *f)
 		}
@@ -160,7 +161,14 @@ func TestNamesOfThePast(t *testing.T) {
 		}
 		s.apply(t, requests)
 		known = append(known, s.now)
-		s.now += 20_000
+		if s.now += 20_000; round == 1 {
+			s.fork(t, "b")
+		}
+	}
+	for i := range 600 {
+		if i%170 == 3 {
+			s.apply(t, [][]byte{s.on("b", fmt.Sprintf("Name:s%03d", i), "on_b", benchStart-4000)})
+		}
 	}
 	view, err := s.m.View()
 	if err != nil {
@@ -175,9 +183,13 @@ func TestNamesOfThePast(t *testing.T) {
 			}
 		}
 	}
-	for _, at := range points {
+	for i := range 2 * len(points) {
+		scope, at := benchScope(), points[i/2]
+		if i%2 > 0 {
+			scope.Branch = "b"
+		}
 		counts, predicates := map[string]int{}, map[string]bool{}
-		for _, f := range facts(t, view, at) {
+		for _, f := range facts(t, view, scope, at) {
 			counts[f.Subject]++
 			predicates[f.Predicate] = true
 		}
@@ -185,22 +197,36 @@ func TestNamesOfThePast(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
 			entities = append(entities, fact.Entity{ID: name, FactCount: counts[name]})
 		}
-		got, err := view.Entities(t.Context(), &fact.EntityQuery{Scope: benchScope(), At: at, Limit: 1000})
+		got, err := view.Entities(t.Context(), &fact.EntityQuery{Scope: scope, At: at, Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, fmt.Sprintf("entities at %+v", at), got, entities)
+		same(t, fmt.Sprintf("entities of %+v at %+v", scope, at), got, entities)
 		if len(entities) > 3 { // page by page
-			got, err = view.Entities(t.Context(), &fact.EntityQuery{Scope: benchScope(), At: at, Limit: 2, After: entities[0].ID})
+			got, err = view.Entities(t.Context(), &fact.EntityQuery{Scope: scope, At: at, Limit: 2, After: entities[0].ID})
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, fmt.Sprintf("two entities at %+v", at), got, entities[1:3])
+			same(t, fmt.Sprintf("two entities of %+v at %+v", scope, at), got, entities[1:3])
 		}
-		names, err := view.Predicates(t.Context(), benchScope(), at, "", 0)
+		names, err := view.Predicates(t.Context(), scope, at, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, fmt.Sprintf("predicates at %+v", at), names, slices.Sorted(maps.Keys(predicates)))
+		same(t, fmt.Sprintf("predicates of %+v at %+v", scope, at), names, slices.Sorted(maps.Keys(predicates)))
 	}
+}
+
+// fork makes a branch of main as it is now.
+func (s *benchStore) fork(t *testing.T, name string) {
+	t.Helper()
+	s.apply(t, [][]byte{entry.EncodeRequest(&fact.Request{Tenant: benchTenant, Branch: fact.MainBranch,
+		Branching: &fact.BranchChange{Op: fact.BranchCreate, Name: name, Parent: fact.MainBranch, AsOf: fact.NoInstant}})})
+}
+
+// on is a dated assert on a branch.
+func (s *benchStore) on(branch, subject, predicate string, from fact.Instant) []byte {
+	return entry.EncodeRequest(&fact.Request{Tenant: benchTenant, Branch: branch, Threshold: fact.DefaultThreshold, Write: &fact.Write{
+		Asserts: []fact.Assert{{ID: s.id(), Subject: subject, Predicate: predicate, Object: fact.TextObject("v"),
+			ValidFrom: from, ValidUntil: fact.Forever, Confidence: 1, KnownAt: fact.NoInstant}}}})
 }

@@ -399,19 +399,33 @@ func (r *reading) addVersion(v *version) error {
 // replaced visits the versions that were replaced since and that a selector sees. step,
 // unless it is nil, is called now and then where others are passed over.
 func (v *View) replaced(prefix []byte, sel *selector, step func() error, visit func(*version) error) error {
-	err := v.scanVersions(prefix, sel.recorded, step, func(axis byte, w *version) error {
-		if !sel.onAxis(axis, w) || !sel.saw(w) || sel.capped && w.end.tx > sel.cap {
-			return nil
+	for round := range sel.rounds() {
+		if err := v.replacedIn(prefix, successor(prefix), sel, round, step, visit); err != nil {
+			return err
 		}
-		return visit(w)
-	})
-	if err != nil || !sel.capped {
-		return err
 	}
-	// What was replaced only after the cap counts as not replaced, however early
-	// that is declared to have been known.
-	return v.scanVersions(prefix, sel.capAt, step, func(axis byte, w *version) error {
-		if axis != axisRecorded || !sel.saw(w) || w.end.tx <= sel.cap {
+	return nil
+}
+
+// rounds is how often the versions are gone through: under a cap, what was replaced only
+// after it counts as not replaced, however early that is declared to have been known.
+func (s *selector) rounds() int {
+	if s.capped {
+		return 2
+	}
+	return 1
+}
+
+// replacedIn is one round of replaced over a range.
+func (v *View) replacedIn(lower, upper []byte, sel *selector, round int, step func() error, visit func(*version) error) error {
+	at := sel.recorded
+	if round > 0 {
+		at = sel.capAt
+	}
+	return v.scanVersions(lower, upper, at, step, func(axis byte, w *version) error {
+		switch {
+		case !sel.saw(w), round == 0 && (!sel.onAxis(axis, w) || sel.capped && w.end.tx > sel.cap),
+			round > 0 && (axis != axisRecorded || w.end.tx <= sel.cap):
 			return nil
 		}
 		return visit(w)

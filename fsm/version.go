@@ -118,10 +118,10 @@ func scanVersions(r pebble.Reader, prefix []byte, at fact.Instant, visit func(ax
 	return versionsOf(it, at, nil, visit)
 }
 
-// scanVersions is scanVersions with one of the view's iterators. step, unless it is
-// nil, is called now and then where versions are passed over.
-func (v *View) scanVersions(prefix []byte, at fact.Instant, step func() error, visit func(axis byte, v *version) error) error {
-	it, err := v.over(prefix, successor(prefix))
+// scanVersions is scanVersions of a range, with one of the view's iterators. step, unless
+// it is nil, is called now and then where versions are passed over.
+func (v *View) scanVersions(lower, upper []byte, at fact.Instant, step func() error, visit func(axis byte, v *version) error) error {
+	it, err := v.over(lower, upper)
 	if err != nil {
 		return err
 	}
