@@ -217,7 +217,11 @@ func (s *stream) resync(ctx context.Context, got frame) error {
 			return err
 		}
 	}
-	if err := s.each(Event{ID: s.id, Op: OpResync, Raw: got.data}); err != nil {
+	at := s.id
+	if at == "" {
+		at = got.id
+	}
+	if err := s.each(Event{ID: at, Op: OpResync, Raw: got.data}); err != nil {
 		s.stopped = err
 		return err
 	}

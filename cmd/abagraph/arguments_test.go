@@ -29,6 +29,26 @@ func TestAMissingArgumentIsNamed(t *testing.T) {
 	}
 }
 
+// An argument without a text, as a variable that is not set, names nothing: it is refused
+// before anything is asked, and is no 404 of a route that is not there.
+func TestAnEmptyArgumentIsRefused(t *testing.T) {
+	r := shell(t)
+	r.env["ABAGRAPH_URL"] = "http://127.0.0.1:1"
+	for _, c := range commandsBelow(newRoot(&world{})) {
+		args := argumentsOf(c)
+		for i := range args {
+			if c.ValidateArgs(args) != nil || c.ValidateArgs(args[:i]) == nil || c.Name() == "assert" && i == 2 {
+				continue // it need not be there, or is an object
+			}
+			args[i] = ""
+			if got := r.fails(append(strings.Fields(c.CommandPath())[1:], args...)...); !strings.Contains(got, " is empty (see "+c.CommandPath()+" --help)") {
+				t.Errorf("%s %q: said %q", c.CommandPath(), args, got)
+			}
+			args[i] = "x"
+		}
+	}
+}
+
 // An object such as -5 looks like a flag: who writes it so is told where it goes.
 func TestTextThatBeginsWithAHyphen(t *testing.T) {
 	r := serving(t, "")

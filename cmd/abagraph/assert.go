@@ -124,6 +124,11 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		if len(args) > len(names) {
 			return errors.New("too many arguments: text with spaces needs quotes (see " + c.CommandPath() + " --help)")
 		}
+		for i, name := range names {
+			if args[i] == "" && name != "OBJECT" { // no text is an object, and no name of anything
+				return fmt.Errorf("%s is empty (see %s --help)", name, c.CommandPath())
+			}
+		}
 		return nil
 	}
 }

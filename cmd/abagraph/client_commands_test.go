@@ -220,7 +220,7 @@ func TestStreamReplaysAndStops(t *testing.T) {
 	if strings.Join(ops, " ") != "assert assert retract" {
 		t.Errorf("saw %v", ops)
 	}
-	if out := r.ok("stream", "--last-event-id", "another:1", "--count", "1"); !strings.Contains(out, `"op":"resync"`) {
+	if out := r.ok("stream", "--last-event-id", "another:1", "--count", "1"); !strings.HasPrefix(out, `{"op":"resync","id":"`+r.object("status")["epoch"].(string)+`:`) || !strings.Contains(out, `"code":"EpochChanged","message":"the cursor is of epoch another, `) {
 		t.Errorf("another epoch wrote %q", out)
 	}
 }

@@ -66,7 +66,7 @@ func (a *app) event(e client.Event) error {
 	if e.Op == client.OpResync {
 		fmt.Fprintln(a.err, "resync: the position asked for is not one of this store; read anew what was read before")
 		var err error
-		if raw, err = json.Marshal(map[string]string{"op": e.Op, "id": e.ID}); err != nil {
+		if raw, err = resyncLine(e); err != nil {
 			return fmt.Errorf("write the event: %w", err)
 		}
 	}
@@ -77,4 +77,21 @@ func (a *app) event(e client.Event) error {
 	line.WriteByte('\n')
 	_, err := a.out.Write(line.Bytes())
 	return err
+}
+
+// resyncLine is what the server says of a position that means nothing, with the one that
+// the stream goes on from.
+func resyncLine(e client.Event) ([]byte, error) {
+	said := struct {
+		Op      string `json:"op"`
+		ID      string `json:"id"`
+		Code    string `json:"code,omitempty"`
+		Message string `json:"message,omitempty"`
+	}{Op: e.Op, ID: e.ID}
+	if len(e.Raw) > 0 {
+		if err := json.Unmarshal(e.Raw, &said); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(said)
 }
