@@ -48,7 +48,7 @@ func TestDocumentedWalkthrough(t *testing.T) {
 	if got := r.fails("retract", "018f0000-0000-7000-8000-000000000000"); !strings.HasPrefix(got, "NotFound: ") {
 		t.Errorf("said %q", got)
 	}
-	if got := r.fails("assert", "", "p", "o"); !strings.HasPrefix(got, "SchemaInvalid: subject ") {
+	if got := r.fails("assert", " x", "p", "o"); !strings.HasPrefix(got, "SchemaInvalid: subject ") {
 		t.Errorf("said %q", got)
 	}
 	if stats := r.object("stats"); stats["facts"].(map[string]any)["total"] != 2.0 {
