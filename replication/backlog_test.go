@@ -13,14 +13,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// gatedThree starts three nodes with a gate in front of each state machine.
-func gatedThree(t *testing.T, tune func(*Options)) (*cluster, map[string]*gatedMachine) {
+// wrappedThree starts three nodes, each with something of its own around its state machine.
+func wrappedThree(t *testing.T, tune func(*Options), wrap func(id string, m StateMachine) StateMachine) *cluster {
 	t.Helper()
-	c, gates := newCluster(t, tune), map[string]*gatedMachine{}
+	c := newCluster(t, tune)
 	for _, id := range []string{"n1", "n2", "n3"} {
-		gate := &gatedMachine{}
-		gates[id] = gate
-		c.wrap = func(m StateMachine) StateMachine { gate.StateMachine = m; return gate }
+		c.wrap = func(m StateMachine) StateMachine { return wrap(id, m) }
 		join := ""
 		if id != "n1" {
 			join = c.members["n1"].address
@@ -28,6 +26,17 @@ func gatedThree(t *testing.T, tune func(*Options)) (*cluster, map[string]*gatedM
 		c.start(id, c.disk(id), join)
 	}
 	c.waitVoters(3)
+	return c
+}
+
+// gatedThree starts three nodes with a gate in front of each state machine.
+func gatedThree(t *testing.T, tune func(*Options)) (*cluster, map[string]*gatedMachine) {
+	t.Helper()
+	gates := map[string]*gatedMachine{}
+	c := wrappedThree(t, tune, func(id string, m StateMachine) StateMachine {
+		gates[id] = &gatedMachine{StateMachine: m}
+		return gates[id]
+	})
 	return c, gates
 }
 

@@ -97,19 +97,11 @@ func TestAnsweredWritesOutliveTheirStore(t *testing.T) {
 // TestLeaderWhoseStoreHangsAfterAnAnswer: the others have what it answered, and read it;
 // another one leads, and takes writes; and its own state is the same once it goes on.
 func TestLeaderWhoseStoreHangsAfterAnAnswer(t *testing.T) {
-	c := newCluster(t, func(o *Options) { o.LagTime = 300 * time.Millisecond })
 	stores := map[string]*slowStore{}
-	for _, id := range []string{"n1", "n2", "n3"} {
-		store := &slowStore{}
-		stores[id] = store
-		c.wrap = func(m StateMachine) StateMachine { store.StateMachine = m; return store }
-		join := ""
-		if id != "n1" {
-			join = c.members["n1"].address
-		}
-		c.start(id, c.disk(id), join)
-	}
-	c.waitVoters(3)
+	c := wrappedThree(t, func(o *Options) { o.LagTime = 300 * time.Millisecond }, func(id string, m StateMachine) StateMachine {
+		stores[id] = &slowStore{StateMachine: m}
+		return stores[id]
+	})
 	hung := c.leader()
 	hung.mustWrite(t, write("Lamp:l", 1))
 	stores[hung.id].gate.Lock()

@@ -428,15 +428,20 @@ func TestGatherIsEveryDocumentThatPasses(t *testing.T) {
 		if err := s.gather(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var want []uint32
-		for ord := range s.bound {
-			if s.passes(ord) {
-				want = append(want, ord)
-			}
-		}
+		want := passing(s)
 		if !slices.Equal(s.columns.ords, want) || len(want) == 0 {
 			t.Errorf("%s: %d candidates, of %d", name, len(s.columns.ords), len(want))
 		}
 		s.done()
 	}
+}
+
+// passing asks of one document after another whether it passes.
+func passing(s *denseSearch) (ords []uint32) {
+	for ord := range s.bound {
+		if s.passes(ord) {
+			ords = append(ords, ord)
+		}
+	}
+	return ords
 }

@@ -116,12 +116,7 @@ func passOneByOne(t *testing.T, x *Index, q *Query, name string) int {
 	if err := s.gather(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var want []uint32
-	for ord := range s.bound {
-		if s.passes(ord) {
-			want = append(want, ord)
-		}
-	}
+	want := passing(s)
 	if !slices.Equal(s.columns.ords, want) {
 		t.Fatalf("%s: %d candidates, of %d", name, len(s.columns.ords), len(want))
 	}

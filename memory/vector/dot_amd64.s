@@ -1,6 +1,48 @@
 #include "go_asm.h"
 #include "textflag.h"
 
+// AHEAD puts into BX how many of the R11 codes of a row that are taken are fetched ahead.
+#define AHEAD \
+	MOVQ    R11, BX; \
+	MOVQ    $const_fetched, AX; \
+	CMPQ    BX, AX; \
+	CMOVQGT AX, BX
+
+// ROW asks for the lines of a row that comes soon, and goes to the row at hand: R8 are its
+// codes, R9 their end, R10 the query's. Where it is no row, it goes to none.
+#define ROW \
+	CMPQ       R14, $const_ahead; \
+	JLE        now; \
+	MOVLQSX    (4*const_ahead)(SI), AX; \
+	TESTQ      AX, AX; \
+	JS         now; \
+	IMULQ      R12, AX; \
+	LEAQ       (R13)(AX*1), R8; \
+	LEAQ       (R8)(BX*1), R9; \
+line: \
+	PREFETCHT0 (R8); \
+	ADDQ       $64, R8; \
+	CMPQ       R8, R9; \
+	JB         line; \
+now: \
+	MOVLQSX    (SI), AX; \
+	TESTQ      AX, AX; \
+	JS         none; \
+	IMULQ      R12, AX; \
+	LEAQ       (R13)(AX*1), R8; \
+	LEAQ       (R8)(R11*1), R9; \
+	MOVQ       R15, R10
+
+// FOLD adds up the eight sums of Y0, and writes the whole one to where DI points.
+#define FOLD \
+	VEXTRACTI128 $1, Y0, X1; \
+	VPADDD       X1, X0, X0; \
+	VPSHUFD      $0x4e, X0, X1; \
+	VPADDD       X1, X0, X0; \
+	VPSHUFD      $0xb1, X0, X1; \
+	VPADDD       X1, X0, X0; \
+	VMOVD        X0, (DI)
+
 // func dotsAVX2(codes *int8, dim int, of *int16, rows *int32, n, left int, to *int32)
 TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
 	MOVQ codes+0(FP), R13
@@ -12,36 +54,10 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
 	MOVQ to+48(FP), DI
 	MOVQ R12, R11
 	ANDQ $~31, R11 // the codes of a row that are taken
-	MOVQ R11, BX
-	MOVQ $const_fetched, AX
-	CMPQ BX, AX
-	CMOVQGT AX, BX // those of them that are fetched ahead
+	AHEAD
 
 row:
-	// Ask for the lines of a row that comes soon.
-	CMPQ    R14, $const_ahead
-	JLE     now
-	MOVLQSX (4*const_ahead)(SI), AX
-	TESTQ   AX, AX
-	JS      now
-	IMULQ   R12, AX
-	LEAQ    (R13)(AX*1), R8
-	LEAQ    (R8)(BX*1), R9
-
-line:
-	PREFETCHT0 (R8)
-	ADDQ       $64, R8
-	CMPQ       R8, R9
-	JB         line
-
-now:
-	MOVLQSX (SI), AX
-	TESTQ   AX, AX
-	JS      none
-	IMULQ   R12, AX
-	LEAQ    (R13)(AX*1), R8  // the codes of the row
-	LEAQ    (R8)(R11*1), R9  // their end
-	MOVQ    R15, R10
+	ROW
 	VPXOR   Y0, Y0, Y0
 	VPXOR   Y1, Y1, Y1
 
@@ -58,13 +74,7 @@ next:
 	JNE       next
 
 	VPADDD       Y1, Y0, Y0
-	VEXTRACTI128 $1, Y0, X1
-	VPADDD       X1, X0, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPADDD       X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPADDD       X1, X0, X0
-	VMOVD        X0, (DI)
+	FOLD
 
 none:
 	ADDQ $4, SI
@@ -86,36 +96,10 @@ TEXT ·dotsVNNI(SB), NOSPLIT, $0-56
 	MOVQ to+48(FP), DI
 	MOVQ R12, R11
 	ANDQ $~63, R11 // the codes of a row that are taken
-	MOVQ R11, BX
-	MOVQ $const_fetched, AX
-	CMPQ BX, AX
-	CMOVQGT AX, BX // those of them that are fetched ahead
+	AHEAD
 
 row:
-	// Ask for the lines of a row that comes soon.
-	CMPQ    R14, $const_ahead
-	JLE     now
-	MOVLQSX (4*const_ahead)(SI), AX
-	TESTQ   AX, AX
-	JS      now
-	IMULQ   R12, AX
-	LEAQ    (R13)(AX*1), R8
-	LEAQ    (R8)(BX*1), R9
-
-line:
-	PREFETCHT0 (R8)
-	ADDQ       $64, R8
-	CMPQ       R8, R9
-	JB         line
-
-now:
-	MOVLQSX (SI), AX
-	TESTQ   AX, AX
-	JS      none
-	IMULQ   R12, AX
-	LEAQ    (R13)(AX*1), R8  // the codes of the row
-	LEAQ    (R8)(R11*1), R9  // their end
-	MOVQ    R15, R10
+	ROW
 	VPXORQ  Z0, Z0, Z0
 	VPXORQ  Z1, Z1, Z1
 
@@ -132,13 +116,7 @@ next:
 	VPADDD        Z1, Z0, Z0
 	VEXTRACTI64X4 $1, Z0, Y1
 	VPADDD        Y1, Y0, Y0
-	VEXTRACTI128 $1, Y0, X1
-	VPADDD       X1, X0, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPADDD       X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPADDD       X1, X0, X0
-	VMOVD        X0, (DI)
+	FOLD
 
 none:
 	ADDQ $4, SI
