@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"abagraph/fact"
+	"abagraph/fsm"
 	"abagraph/internal/model"
 )
 
@@ -46,20 +47,28 @@ func TestSTO04AbandonedReadersLeaveNothing(t *testing.T) {
 		})
 	}
 	readers.Wait()
+	leavesOpen(t, n.m, 1) // that of the present state, for the next view
+	n.step(history.Step())
+	leavesOpen(t, n.m, 0)
+	if err := n.m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// leavesOpen waits until so many snapshots of the store are open, and no iterator.
+func leavesOpen(t *testing.T, m *fsm.Machine, snapshots int) {
+	t.Helper()
 	for tries := 0; ; tries++ {
-		figures, err := n.m.Metrics()
+		figures, err := m.Metrics()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if figures.Snapshots.Count == 0 && figures.TableIters == 0 {
-			break
+		if figures.Snapshots.Count == snapshots && figures.TableIters == 0 {
+			return
 		}
 		if tries == 1000 { // a compaction has iterators too, but not for so long
 			t.Fatalf("%d snapshots and %d iterators are open", figures.Snapshots.Count, figures.TableIters)
 		}
 		time.Sleep(10 * time.Millisecond)
-	}
-	if err := n.m.Close(); err != nil {
-		t.Error(err)
 	}
 }

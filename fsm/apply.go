@@ -234,6 +234,13 @@ func (l *ledger) finish() error {
 	if err := l.batch.Commit(pebble.NoSync); err != nil {
 		return err
 	}
+	return l.publish().release()
+}
+
+// publish makes what was committed the machine's state, and returns the picture of the
+// one before.
+func (l *ledger) publish() *picture {
+	m := l.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state = l.state
@@ -246,5 +253,5 @@ func (l *ledger) finish() error {
 		m.cleaner.start(m.db, m.state.Purge)
 	}
 	m.announce()
-	return nil
+	return m.pictures.leave()
 }

@@ -67,8 +67,9 @@ type Machine struct {
 
 	// gate keeps new views out while a restore waits for the open ones. It is
 	// taken before mu.
-	gate  sync.RWMutex
-	views sync.WaitGroup
+	gate     sync.RWMutex
+	views    sync.WaitGroup
+	pictures pictures
 
 	cleaner cleaner
 
@@ -228,9 +229,9 @@ func (m *Machine) Close() error {
 	m.mu.Unlock()
 	m.views.Wait()
 	m.cleaner.stop()
-	var err error
+	err := m.pictures.leave().release()
 	if !m.options.ReadOnly {
-		err = m.db.Flush()
+		err = errors.Join(err, m.db.Flush())
 	}
 	err = errors.Join(err, m.db.Close())
 	m.cache.Unref()

@@ -15,6 +15,7 @@ import (
 // is safe for concurrent use.
 type View struct {
 	m     *Machine
+	own   *picture
 	snap  *pebble.Snapshot
 	state state
 	once  sync.Once
@@ -39,25 +40,18 @@ func (m *Machine) ViewWithin(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.views.Add(1)
-	v := &View{m: m, state: m.state}
-	before := m.commits.Load()
-	v.snap = m.db.NewSnapshot()
-	if before%2 == 0 && m.commits.Load() == before {
-		return v, nil
-	}
-	// A batch was being committed: the snapshot itself says what it holds.
-	if v.state, err = loadState(v.snap); err != nil {
-		v.Close()
+	own, err := m.pictures.take(m)
+	if err != nil {
 		return nil, err
 	}
-	return v, nil
+	m.views.Add(1)
+	return &View{m: m, own: own, snap: own.snap, state: own.state}, nil
 }
 
 // Close releases the view.
 func (v *View) Close() {
 	v.once.Do(func() {
-		if err := errors.Join(v.spare.closeAll(), v.snap.Close()); err != nil && v.m.options.Logger != nil {
+		if err := errors.Join(v.spare.closeAll(), v.own.release()); err != nil && v.m.options.Logger != nil {
 			v.m.options.Logger.Error("abagraph.store.view_error", "error", err.Error())
 		}
 		v.m.views.Done()

@@ -36,7 +36,7 @@ func newStorageCollector(machine *fsm.Machine) *storageCollector {
 	add("block_cache_bytes", "Bytes in the block cache.", gauge, func(m *pebble.Metrics) float64 { return float64(m.BlockCache.Size) })
 	add("block_cache_hits_total", "Blocks found in the cache.", counter, func(m *pebble.Metrics) float64 { return float64(m.BlockCache.Hits) })
 	add("block_cache_misses_total", "Blocks read from disk.", counter, func(m *pebble.Metrics) float64 { return float64(m.BlockCache.Misses) })
-	add("snapshots", "Views that are open.", gauge, func(m *pebble.Metrics) float64 { return float64(m.Snapshots.Count) })
+	add("snapshots", "Snapshots of the store that are open: one for each state that a reader sees, and that of the present one.", gauge, func(m *pebble.Metrics) float64 { return float64(m.Snapshots.Count) })
 	return c
 }
 
