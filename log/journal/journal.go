@@ -4,9 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
+	"unsafe"
 )
 
 const (
@@ -31,6 +34,7 @@ var ErrFull = errors.New("both segments of the journal are in use")
 // Journal is the open file. It is not safe for concurrent use, Free apart.
 type Journal struct {
 	file    *os.File
+	direct  direct // nil = none: the file is written through the system's cache
 	serial  uint32 // of the segment that is being filled
 	call    uint32 // of the last record in it
 	used    int    // its sectors
@@ -38,6 +42,13 @@ type Journal struct {
 	buffer  []byte
 	broken  error // the first write that failed: what is on the disk is not known
 	syncing func(*os.File) error
+}
+
+// direct is the file as something that takes whole sectors, and has them on the disk
+// when it returns: one request to the disk where a write and a sync are two.
+type direct interface {
+	io.WriterAt
+	io.Closer
 }
 
 // Create makes the file anew, whole or not at all, without a record. It returns the
@@ -89,7 +100,11 @@ func Open(path string, last uint32, sync bool) (*Journal, error) {
 	if !sync {
 		return open(path, last, func(*os.File) error { return nil })
 	}
-	return open(path, last, syncData)
+	j, err := open(path, last, syncData)
+	if err == nil {
+		j.direct = openDirect(path)
+	}
+	return j, err
 }
 
 func open(path string, last uint32, syncing func(*os.File) error) (*Journal, error) {
@@ -153,17 +168,30 @@ func (j *Journal) append(kind byte, record []byte) (uint32, error) {
 	}
 	j.call++
 	j.lay(kind, record)
-	at := int64(j.serial%2)*segmentSize + int64(j.used)*sectorSize
-	_, err := j.file.WriteAt(j.buffer, at)
-	if err == nil {
-		err = j.syncing(j.file)
-	}
-	if err != nil {
+	if err := j.write(int64(j.serial%2)*segmentSize + int64(j.used)*sectorSize); err != nil {
 		j.broken = fmt.Errorf("write the journal: %w", err)
 		return 0, j.broken
 	}
 	j.used += len(j.buffer) / sectorSize
 	return j.serial, nil
+}
+
+// write has the buffer on the disk at a place of the file.
+func (j *Journal) write(at int64) error {
+	if j.direct != nil {
+		_, err := j.direct.WriteAt(j.buffer, at)
+		if !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
+		// Nothing was written: this file system, or a disk with larger sectors, takes no
+		// such writes.
+		_ = j.direct.Close()
+		j.direct = nil
+	}
+	if _, err := j.file.WriteAt(j.buffer, at); err != nil {
+		return err
+	}
+	return j.syncing(j.file)
 }
 
 // sectorsOf is how many sectors a record of n bytes takes.
@@ -173,7 +201,7 @@ func sectorsOf(n int) int { return (frameSize + n + bodySize - 1) / bodySize }
 func (j *Journal) lay(kind byte, record []byte) {
 	n := sectorsOf(len(record))
 	if need := n * sectorSize; cap(j.buffer) < need {
-		j.buffer = make([]byte, need)
+		j.buffer = aligned(need)
 	}
 	j.buffer = j.buffer[:n*sectorSize]
 	for part := range n {
@@ -191,9 +219,21 @@ func (j *Journal) lay(kind byte, record []byte) {
 	}
 }
 
+// aligned makes a buffer that can be written without a copy: it begins where a page does.
+func aligned(n int) []byte {
+	const page = 4096
+	raw := make([]byte, n+page)
+	over := int(uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % page)
+	return raw[page-over:][:n]
+}
+
 // Close closes the file.
 func (j *Journal) Close() error {
-	if err := j.file.Close(); err != nil {
+	err := j.file.Close()
+	if j.direct != nil {
+		err = errors.Join(err, j.direct.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("close the journal: %w", err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
 )
 
@@ -291,6 +293,69 @@ func TestAFailedWriteIsTheLast(t *testing.T) {
 	j.syncing = syncData
 	if _, err := j.Append([]byte("b")); !errors.Is(err, failing) {
 		t.Fatal(err)
+	}
+}
+
+// Where the file is written past the system's cache, what was appended is read again,
+// over turns of the segments.
+func TestDirectWritesAreReadAgain(t *testing.T) {
+	path := create(t)
+	j, err := Open(path, 2, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if runtime.GOOS == "linux" && j.direct == nil {
+		t.Log("this file system has no direct writes: through its cache")
+	}
+	r := rand.New(rand.NewPCG(8, 1))
+	var want [][]byte
+	for first := j.serial; j.serial < first+3; {
+		serial := j.serial
+		w := record(r)
+		if _, err := j.Append(w); err != nil {
+			t.Fatal(err)
+		}
+		if j.serial > serial {
+			j.Free(serial)
+			want = nil // of the segment before; all of the newer one are there
+		}
+		want = append(want, w)
+		if j.serial == serial && r.IntN(50) > 0 {
+			continue
+		}
+		if got := read(t, path); len(got) < len(want) || !equal(got[len(got)-len(want):], want) {
+			t.Fatalf("segment %d: %d records are read, of %d", j.serial, len(got), len(want))
+		}
+	}
+}
+
+// refusing is a file system that opens files past its cache and does not write them so.
+type refusing struct{ asked, closed int }
+
+func (r *refusing) WriteAt([]byte, int64) (int, error) {
+	r.asked++
+	return 0, &os.PathError{Op: "write", Path: "raft.journal", Err: syscall.EINVAL}
+}
+
+func (r *refusing) Close() error { r.closed++; return nil }
+
+// A file system that refuses direct writes is written through its cache, with a sync.
+func TestRefusedDirectWritesGoThroughTheCache(t *testing.T) {
+	path := create(t)
+	j := opened(t, path)
+	syncs, direct := 0, &refusing{}
+	j.syncing, j.direct = func(*os.File) error { syncs++; return nil }, direct
+	for _, w := range []string{"a", "b"} {
+		if _, err := j.Append([]byte(w)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, path); !equal(got, [][]byte{[]byte("a"), []byte("b")}) {
+		t.Fatalf("%q", got)
+	}
+	if syncs != 2 || direct.asked != 1 || direct.closed != 1 {
+		t.Fatalf("%d syncs; %+v", syncs, direct)
 	}
 }
 

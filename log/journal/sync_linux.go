@@ -16,3 +16,13 @@ func syncData(f *os.File) error {
 		}
 	}
 }
+
+// openDirect opens a file past the system's cache, each write of which is on the disk
+// when it returns; nil where its file system has no such thing.
+func openDirect(path string) direct {
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_DIRECT|syscall.O_DSYNC, 0)
+	if err != nil {
+		return nil
+	}
+	return f
+}
