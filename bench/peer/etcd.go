@@ -17,11 +17,6 @@ import (
 // startTime is how long a cluster may take until it answers.
 const startTime = 60 * time.Second
 
-// Connections is how many connections the operations share. Of 1, 4 and 16 this
-// served etcd best on two cores: one is a bottleneck for many clients, and each
-// more costs system calls.
-const Connections = 4
-
 // Etcd is a running cluster of one version, of one node or three.
 type Etcd struct {
 	// Version is what the cluster says of itself.
@@ -29,8 +24,8 @@ type Etcd struct {
 	members   []member
 	run       launch
 	processes []*proc.Process
-	clients   []*clientv3.Client
-	dealt     int
+	leader    string // where it serves clients
+	*Clients         // those that whoever needs no connections of its own shares
 }
 
 // member is one node of a cluster to be.
@@ -130,20 +125,9 @@ func (e *Etcd) connect(ctx context.Context, endpoints []string) error {
 	if err != nil {
 		return err
 	}
-	for range Connections {
-		client, err := open([]string{leader})
-		if err != nil {
-			return err
-		}
-		e.clients = append(e.clients, client)
-	}
-	return nil
-}
-
-// next deals the connections out in turns.
-func (e *Etcd) next() *clientv3.Client {
-	e.dealt++
-	return e.clients[e.dealt%len(e.clients)]
+	e.leader = leader
+	e.Clients, err = e.Dial(Shared)
+	return err
 }
 
 func open(endpoints []string) (*clientv3.Client, error) {
@@ -154,41 +138,13 @@ func open(endpoints []string) (*clientv3.Client, error) {
 	return client, nil
 }
 
-// Put returns an operation that writes one value, and waits until a majority
-// has it on disk. Put and Get are not safe for concurrent use; the operations
-// that they return are.
-func (e *Etcd) Put(key func() string, value func() string) func(context.Context) (int, error) {
-	client := e.next()
-	return func(ctx context.Context) (int, error) {
-		if _, err := client.Put(ctx, key(), value()); err != nil {
-			return 0, fmt.Errorf("etcd put: %w", err)
-		}
-		return 1, nil
-	}
-}
-
-// Get returns an operation that reads one value linearizably.
-func (e *Etcd) Get(key func() string) func(context.Context) (int, error) {
-	client := e.next()
-	return func(ctx context.Context) (int, error) {
-		answer, err := client.Get(ctx, key())
-		if err != nil {
-			return 0, fmt.Errorf("etcd get: %w", err)
-		}
-		if len(answer.Kvs) != 1 {
-			return 0, fmt.Errorf("etcd get: %d values of a key that has one", len(answer.Kvs))
-		}
-		return 1, nil
-	}
-}
-
 // Processes are the cluster's servers.
 func (e *Etcd) Processes() []*proc.Process { return e.processes }
 
 // Stop ends the client and the servers.
 func (e *Etcd) Stop() {
-	for _, client := range e.clients {
-		_ = client.Close() // its servers end right after
+	if e.Clients != nil {
+		e.Clients.Close()
 	}
 	for _, process := range e.processes {
 		process.Stop()

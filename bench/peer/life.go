@@ -104,8 +104,9 @@ func (e *Etcd) Follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, client := range e.clients {
-		client.SetEndpoints(e.Endpoint(leader))
+	e.leader = e.Endpoint(leader)
+	for _, client := range e.Clients.all {
+		client.SetEndpoints(e.leader)
 	}
 	return nil
 }
