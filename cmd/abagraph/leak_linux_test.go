@@ -82,7 +82,7 @@ func lifeOfTwo(t *testing.T) {
 	told := make(chan struct{}, 8)
 	streaming := make(chan error, 1)
 	go func() {
-		streaming <- second.Stream(ctx, client.StreamQuery{}, func(client.Event) error {
+		streaming <- second.Stream(ctx, client.StreamQuery{TxGt: "0"}, func(client.Event) error {
 			told <- struct{}{}
 			return nil
 		})
