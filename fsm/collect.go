@@ -15,13 +15,11 @@ type collector struct {
 	facts     []fact.Fact
 	scanned   int
 	limitHit  bool
-	heavy     bool // cut by weight, not by number
-	own       int  // where the present tenant's facts begin
-	weight    int  // of the present tenant's facts
-	trimAt    int  // the weight at which they are trimmed next
-	others    int  // the weight of the facts before them
-	countOnly bool // counts facts and keeps none
-	count     int
+	heavy     bool             // cut by weight, not by number
+	own       int              // where the present tenant's facts begin
+	weight    int              // of the present tenant's facts
+	trimAt    int              // the weight at which they are trimmed next
+	others    int              // the weight of the facts before them
 	visit     func(*fact.Fact) // gets each fact instead
 	enough    bool             // set by visit: no more is wanted
 	glances   int              // of a list, so many entries are looked at, and no more; 0 = all
@@ -64,17 +62,13 @@ func (c *collector) worth(tx uint64) bool { return tx >= c.floor }
 
 // expect makes room for so many more facts, as far as a page holds them.
 func (c *collector) expect(n int) {
-	if !c.countOnly && c.visit == nil {
+	if c.visit == nil {
 		c.facts = slices.Grow(c.facts, min(n, c.limit))
 	}
 }
 
 // add takes a fact in.
 func (c *collector) add(f *fact.Fact) {
-	if c.countOnly {
-		c.count++
-		return
-	}
 	if c.visit != nil {
 		c.visit(f)
 		return

@@ -102,16 +102,22 @@ func (e *entities) look(subject string) (more bool, err error) {
 }
 
 // countFacts counts what a list of the subject's facts would hold.
-func (v *View) countFacts(ctx context.Context, q *fact.EntityQuery, tenant, subject string) (int, error) {
-	facts := &fact.Query{Subject: subject, At: q.At, Limit: maxEntityFacts}
+func (v *View) countFacts(ctx context.Context, q *fact.EntityQuery, tenant, subject string) (n int, err error) {
+	facts := &fact.Query{Subject: subject, At: q.At}
 	sel, err := v.selector(ctx, facts)
 	if err != nil {
 		return 0, err
 	}
 	c := newCollector(facts)
-	c.countOnly = true
+	c.visit = func(*fact.Fact) {
+		n++
+		c.enough = n == maxEntityFacts
+	}
 	err = v.collect(ctx, sel, c, fact.Scope{Tenant: tenant, Branch: q.Scope.Branch})
-	return min(c.count, facts.Limit), err
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return n, err
 }
 
 // nextHolder returns the first subject after a name that some layer of a branch tells a

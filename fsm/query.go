@@ -254,7 +254,7 @@ func (r *reading) patient() error {
 	if most := r.into.glances; most > 0 && r.tried > most {
 		return errLongList
 	}
-	if r.tried%r.v.m.shortList != 0 || r.into.visit != nil || r.into.countOnly {
+	if r.tried%r.v.m.shortList != 0 || r.into.visit != nil {
 		return nil
 	}
 	cost := int64(listedInRead)
