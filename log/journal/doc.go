@@ -6,7 +6,7 @@
 // what the file system knows of it. It has two segments, which are used in turn: while
 // one is filled, its user moves what the other holds to where it stays. Every sector of
 // 512 bytes carries a checksum and its place, and no sector that holds a record is
-// written again before its segment is free. So whoever reads can tell what was never
+// given other content before its segment is free. So whoever reads can tell what was never
 // finished, which is left out, from what has changed since, which is *Damage.
 //
 // It knows nothing of Raft, keeps no records in memory and starts no goroutine.

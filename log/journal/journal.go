@@ -16,6 +16,9 @@ const (
 	segmentSize = 2 << 20
 	sectors     = segmentSize / sectorSize
 	fileSize    = 2 * segmentSize
+	// blockSize is what is written at once past the system's cache, or a multiple of it:
+	// of a disk with larger sectors than ours a part of one would have to be read first.
+	blockSize = 4096
 	// frameSize is what stands before a record's bytes: its length u32, its kind u8.
 	frameSize = 5
 	// MaxRecord is how long a record may be, in bytes.
@@ -168,27 +171,29 @@ func (j *Journal) append(kind byte, record []byte) (uint32, error) {
 	}
 	j.call++
 	j.lay(kind, record)
-	if err := j.write(int64(j.serial%2)*segmentSize + int64(j.used)*sectorSize); err != nil {
+	if err := j.write(sectorsOf(len(record))); err != nil {
 		j.broken = fmt.Errorf("write the journal: %w", err)
 		return 0, j.broken
 	}
-	j.used += len(j.buffer) / sectorSize
+	j.wrote(sectorsOf(len(record)))
 	return j.serial, nil
 }
 
-// write has the buffer on the disk at a place of the file.
-func (j *Journal) write(at int64) error {
+// write has the n sectors that were laid on the disk. Direct writes are of whole blocks:
+// the sectors that stand before in the first are written again as they are, and zeros
+// behind, as if nothing had ever been there.
+func (j *Journal) write(n int) error {
+	at, head := int64(j.serial%2)*segmentSize+int64(j.used)*sectorSize, j.head()
 	if j.direct != nil {
-		_, err := j.direct.WriteAt(j.buffer, at)
+		_, err := j.direct.WriteAt(j.buffer, at-int64(head))
 		if !errors.Is(err, syscall.EINVAL) {
 			return err
 		}
-		// Nothing was written: this file system, or a disk with larger sectors, takes no
-		// such writes.
+		// Nothing was written: this file system takes no such writes.
 		_ = j.direct.Close()
 		j.direct = nil
 	}
-	if _, err := j.file.WriteAt(j.buffer, at); err != nil {
+	if _, err := j.file.WriteAt(j.buffer[head:head+n*sectorSize], at); err != nil {
 		return err
 	}
 	return j.syncing(j.file)
@@ -197,15 +202,22 @@ func (j *Journal) write(at int64) error {
 // sectorsOf is how many sectors a record of n bytes takes.
 func sectorsOf(n int) int { return (frameSize + n + bodySize - 1) / bodySize }
 
-// lay puts a record into sectors, in the buffer.
+// head is how many bytes the sectors take that stand in the block to be written next.
+func (j *Journal) head() int { return j.used * sectorSize % blockSize }
+
+// lay puts a record into sectors, in the buffer, behind those of its block.
 func (j *Journal) lay(kind byte, record []byte) {
-	n := sectorsOf(len(record))
-	if need := n * sectorSize; cap(j.buffer) < need {
-		j.buffer = aligned(need)
+	n, head := sectorsOf(len(record)), j.head()
+	need := (head + n*sectorSize + blockSize - 1) / blockSize * blockSize
+	if cap(j.buffer) < need {
+		larger := aligned(need)
+		copy(larger, j.buffer[:head])
+		j.buffer = larger
 	}
-	j.buffer = j.buffer[:n*sectorSize]
+	j.buffer = j.buffer[:need]
+	clear(j.buffer[head+n*sectorSize:])
 	for part := range n {
-		sector := j.buffer[part*sectorSize : (part+1)*sectorSize]
+		sector := j.buffer[head+part*sectorSize:][:sectorSize]
 		body := sector[headSize:]
 		if part == 0 {
 			binary.LittleEndian.PutUint32(body, uint32(len(record)))
@@ -219,12 +231,19 @@ func (j *Journal) lay(kind byte, record []byte) {
 	}
 }
 
-// aligned makes a buffer that can be written without a copy: it begins where a page does.
+// wrote takes down that n sectors more are on the disk, and keeps those of the block
+// that is not full.
+func (j *Journal) wrote(n int) {
+	end := j.head() + n*sectorSize
+	copy(j.buffer, j.buffer[end/blockSize*blockSize:end])
+	j.used += n
+}
+
+// aligned makes a buffer for direct writes: it begins where a block could.
 func aligned(n int) []byte {
-	const page = 4096
-	raw := make([]byte, n+page)
-	over := int(uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % page)
-	return raw[page-over:][:n]
+	raw := make([]byte, n+blockSize)
+	over := int(uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % blockSize)
+	return raw[blockSize-over:][:n]
 }
 
 // Close closes the file.

@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
+	"unsafe"
 )
 
 func create(t *testing.T) string {
@@ -296,18 +298,47 @@ func TestAFailedWriteIsTheLast(t *testing.T) {
 	}
 }
 
-// Where the file is written past the system's cache, what was appended is read again,
-// over turns of the segments.
+// whole is a disk that takes whole blocks only.
+type whole struct {
+	io.WriterAt
+	t *testing.T
+}
+
+func (w whole) WriteAt(b []byte, at int64) (int, error) {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(b)))%blockSize != 0 || len(b)%blockSize != 0 || at%blockSize != 0 {
+		w.t.Errorf("%d bytes are written at %d", len(b), at)
+	}
+	return w.WriterAt.WriteAt(b, at)
+}
+
+func (w whole) Close() error { return nil }
+
+// Where the file is written past the system's cache, in whole blocks, what was appended is
+// read again, over turns of the segments.
 func TestDirectWritesAreReadAgain(t *testing.T) {
-	path := create(t)
-	j, err := Open(path, 2, true)
-	if err != nil {
-		t.Fatal(err)
+	for name, own := range map[string]bool{"the system's": true, "one of ours": false} {
+		t.Run(name, func(t *testing.T) {
+			path := create(t)
+			j, err := Open(path, 2, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			switch {
+			case !own:
+				if j.direct != nil {
+					j.direct.Close()
+				}
+				j.direct = whole{j.file, t}
+			case runtime.GOOS == "linux" && j.direct == nil:
+				t.Log("this file system has no direct writes: through its cache")
+			}
+			appendMany(t, path, j)
+		})
 	}
-	defer j.Close()
-	if runtime.GOOS == "linux" && j.direct == nil {
-		t.Log("this file system has no direct writes: through its cache")
-	}
+}
+
+func appendMany(t *testing.T, path string, j *Journal) {
 	r := rand.New(rand.NewPCG(8, 1))
 	var want [][]byte
 	for first := j.serial; j.serial < first+3; {
