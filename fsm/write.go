@@ -83,7 +83,7 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 	}
 	for i := range t.req.Write.Retracts {
 		if refused, err := t.retract(&t.req.Write.Retracts[i], res); refused != nil || err != nil {
-			return refused, err
+			return t.inRow(refused, "retracts", i), err
 		}
 		if t.told > fact.MaxTxBytes {
 			return errTooHeavy, nil
@@ -96,7 +96,7 @@ func (t *txn) run(res *fact.Result) (*fact.Error, error) {
 			return nil, err
 		}
 		if refused != nil {
-			return inRow(refused, i, len(t.req.Write.Asserts)), nil
+			return t.inRow(refused, "asserts", i), nil
 		}
 		if t.told > fact.MaxTxBytes {
 			return errTooHeavy, nil
@@ -142,15 +142,18 @@ func (t *txn) declarations() *fact.Error {
 	return nil
 }
 
-// inRow names the row of a batch that was refused.
-func inRow(e *fact.Error, i, of int) *fact.Error {
-	if of == 1 {
+// inRow names the row of a batch of several that was refused; nil is none.
+func (t *txn) inRow(e *fact.Error, list string, i int) *fact.Error {
+	w := t.req.Write
+	if e == nil || len(w.Retracts)+len(w.Asserts) == 1 {
 		return e
 	}
+	row := fmt.Sprintf("%s[%d]", list, i)
 	named := *e
-	named.Message = fmt.Sprintf("asserts[%d]: %s", i, e.Message)
+	named.Message = row + ": " + e.Message
+	named.Field = row
 	if e.Field != "" {
-		named.Field = fmt.Sprintf("asserts[%d].%s", i, e.Field)
+		named.Field += "." + e.Field
 	}
 	return &named
 }

@@ -139,6 +139,33 @@ func TestDeclarationsOfTheFutureAreNamed(t *testing.T) {
 	}
 }
 
+// A row of several that is refused by the state is named by its place in the batch.
+func TestRefusedRowsAreNamed(t *testing.T) {
+	r := start(t, "")
+	id := r.assert("A:1", "p", `1`).text("id")
+	const none, row = "01a00000-0000-7000-8000-000000000000", `{"subject":"A:1","predicate":"p","object":2,"policy":"reject"}`
+	for body, field := range map[string]any{
+		`{"retracts":["` + none + `"]}`:                               nil,
+		`{"retracts":["` + id + `","` + none + `"]}`:                  "retracts[1]",
+		`{"retracts":["` + none + `"],"asserts":[` + row + `]}`:       "retracts[0]",
+		`{"asserts":[` + row + `]}`:                                   nil,
+		`{"asserts":[{"subject":"A:2","predicate":"q"},` + row + `]}`: "asserts[1]",
+		`{"retracts":["` + id + `"],"asserts":[` + row + `,{"subject":"A:1","predicate":"p","object":3,"policy":"reject"}]}`: "asserts[1]",
+	} {
+		status, code := http.StatusConflict, "Conflict"
+		if strings.Contains(body, none) {
+			status, code = http.StatusNotFound, "NotFound"
+		}
+		e := r.post("/api/transact", body).fails(status, code)
+		if e["field"] != field || field != nil && !strings.HasPrefix(e["message"].(string), field.(string)+": ") {
+			t.Errorf("%s: %v, want %v", body, e, field)
+		}
+	}
+	if got := column(r.get("/api/facts?subject=A:1").list(), "object"); got != "1" {
+		t.Errorf("something was written: %s", got)
+	}
+}
+
 // WRT-03: a race on one guard has one winner, and nobody meets an error of ours.
 func TestWRT03FiftyClientsRace(t *testing.T) {
 	r := start(t, "")

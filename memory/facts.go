@@ -93,8 +93,9 @@ func (s *Service) list(ctx context.Context, c Caller, q *FactsQuery, basis fact.
 	defer r.close()
 	query := q.in(r.scope, r.at)
 	if q.Cursor != nil {
-		if err := q.Cursor.check(r.current); err != nil {
-			return nil, r.meta, err
+		if gone := q.Cursor.check(r.current); gone != nil {
+			gone.Field = "tx_gt"
+			return nil, r.meta, gone
 		}
 		query.TxGt, query.TxGtGiven = q.Cursor.Tx, true
 	}

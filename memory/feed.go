@@ -70,8 +70,7 @@ func (s *Service) Follow(ctx context.Context, c Caller, filter EventFilter, from
 	if from == nil {
 		return feed, nil, nil
 	}
-	if err := from.check(r.current); err != nil {
-		errors.As(err, &resync)
+	if resync = from.check(r.current); resync != nil {
 		return feed, resync, nil
 	}
 	feed.after = from.Tx

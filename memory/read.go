@@ -253,7 +253,7 @@ type Cursor struct {
 
 // check tells a caller whose cursor is from another epoch, or ahead of the
 // store, that it must begin anew (C-35).
-func (c Cursor) check(at fact.Position) error {
+func (c Cursor) check(at fact.Position) *fact.Error {
 	if c.Epoch != "" && c.Epoch != at.Epoch {
 		return fact.Errorf(fact.EpochChanged, "the cursor is of epoch %s, and the store is in epoch %s: read anew from tx_gt=0", shorten(c.Epoch), at.Epoch)
 	}

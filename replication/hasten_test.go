@@ -42,21 +42,25 @@ func TestRequestsWithoutALeaderDoNotHoldUpTheEnd(t *testing.T) {
 	case <-time.After(2 * lastWait):
 	}
 	m.Hasten()
-	plain, unknown, late := 0, 0, 0
+	plain, unknown, late, named := 0, 0, 0, 0
 	for range 5 {
 		switch err := <-errs; {
 		case errors.Is(err, errUnknown):
 			unknown++
 		case fact.CodeOf(err) == fact.Timeout:
 			late++
+			var e *fact.Error
+			if errors.As(err, &e) && e.Field == "min_tx" {
+				named++
+			}
 		case fact.CodeOf(err) == fact.NoLeader:
 			plain++
 		default:
 			t.Errorf("told %v", err)
 		}
 	}
-	if plain != 2 || unknown != 1 || late != 2 {
-		t.Errorf("%d were told that there is no leader, %d that the outcome is not known, %d that it is late", plain, unknown, late)
+	if plain != 2 || unknown != 1 || late != 2 || named != 1 {
+		t.Errorf("%d were told that there is no leader, %d that the outcome is not known, %d that it is late, %d by min_tx", plain, unknown, late, named)
 	}
 	c.wires.isolate(m.id, c.members, false)
 }

@@ -108,8 +108,10 @@ func (n *Node) WaitTx(ctx context.Context, tx uint64) error {
 	defer cancel()
 	err := n.waited(n.machine.WaitTx(ctx, tx))
 	if fact.CodeOf(err) == fact.Timeout {
-		return fact.Errorf(fact.Timeout, "tx %d has not been applied on this node in the time allowed: it is at tx %d; nothing was read",
+		e := fact.Errorf(fact.Timeout, "tx %d has not been applied on this node in the time allowed: it is at tx %d; nothing was read",
 			tx, n.machine.Position().Tx)
+		e.Field = "min_tx"
+		return e
 	}
 	return err
 }
