@@ -22,7 +22,7 @@ configuration file, and the server that the client commands would speak to. Keys
 and secrets are not shown.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			got, err := resolve(c.Flags(), a.getenv)
+			got, err := resolve(c.Flags(), a.world)
 			if err != nil {
 				return err
 			}

@@ -95,6 +95,16 @@ func TestMalformedConfigurationIsOneLine(t *testing.T) {
 	if got := r.fails("config"); !strings.Contains(got, "setting bind (environment ABAGRAPH_BIND): must be HOST:PORT") {
 		t.Errorf("said %q", got)
 	}
+	r.env["ABAGRAPH_BIND"] = "" // as good as not set
+	r.ok("config")
+	for _, secret := range []string{"admin_key", "cluster_secret", "pii_key", "embedding_api_key"} {
+		name := "ABAGRAPH_" + strings.ToUpper(secret)
+		r.env[name] = ""
+		if got := r.fails("serve", "--data", r.home+"/data"); !strings.Contains(got, "setting "+secret+" (environment "+name+"): is empty") {
+			t.Errorf("with an empty %s serve said %q", name, got)
+		}
+		delete(r.env, name)
+	}
 	if got := r.fails("config", "--config", r.home+"/none"); !strings.Contains(got, "read the configuration file") {
 		t.Errorf("said %q", got)
 	}

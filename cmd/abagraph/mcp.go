@@ -101,7 +101,7 @@ func (r refusal) RefusalCode() fact.Code { return r.code }
 
 // mcpNear runs a node of its own, without a port, and carries messages to it.
 func (a *app) mcpNear(ctx context.Context, flags *pflag.FlagSet, profile mcp.Profile) (err error) {
-	s, err := resolve(flags, a.getenv)
+	s, err := resolve(flags, a.world)
 	if err != nil {
 		return err
 	}

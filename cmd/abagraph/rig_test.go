@@ -77,7 +77,7 @@ func servingWith(t *testing.T, o memory.Options) *rig {
 // world is the surroundings that the rig's commands see.
 func (r *rig) world(out, err io.Writer) *world {
 	return &world{
-		in: strings.NewReader(r.in), out: out, err: err, getenv: func(name string) string { return r.env[name] },
+		in: strings.NewReader(r.in), out: out, err: err, lookupEnv: func(name string) (string, bool) { value, set := r.env[name]; return value, set },
 		home: func() (string, error) { return r.home, nil }, outTerminal: r.terminal, errTerminal: r.terminal, width: func() int { return 100 },
 	}
 }

@@ -34,7 +34,7 @@ What the node does is written to stderr, one JSON object a line. SIGINT and
 SIGTERM end it in order; a second one at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			got, err := resolve(c.Flags(), a.getenv)
+			got, err := resolve(c.Flags(), a.world)
 			if err != nil {
 				return err
 			}

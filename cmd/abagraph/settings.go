@@ -114,14 +114,14 @@ func settingFlags(flags *pflag.FlagSet) {
 
 // resolve looks up every setting: flag, environment, file, preset. It judges
 // each value, and names where a wrong one comes from.
-func resolve(flags *pflag.FlagSet, getenv func(string) string) (settings, error) {
-	file, path, err := readConfig(flags, getenv)
+func resolve(flags *pflag.FlagSet, w *world) (settings, error) {
+	file, path, err := readConfig(flags, w.getenv)
 	if err != nil {
 		return nil, err
 	}
 	got := settings{}
 	for _, s := range serverSettings() {
-		value := lookUpSetting(&s, flags, getenv, file, path)
+		value := lookUpSetting(&s, flags, w, file, path)
 		if err := s.judge(value); err != nil {
 			return nil, fmt.Errorf("setting %s (%s): %w", s.name, value.from, err)
 		}
@@ -142,18 +142,20 @@ func (s *setting) judge(value resolved) error {
 	return s.check(value.value)
 }
 
-func lookUpSetting(s *setting, flags *pflag.FlagSet, getenv func(string) string, file map[string]string, path string) resolved {
+// lookUpSetting finds a value, and where it comes from. A variable without a text counts
+// as not set, but for a secret: who gives that to a node means it to have one.
+func lookUpSetting(s *setting, flags *pflag.FlagSet, w *world, file map[string]string, path string) resolved {
 	if flag := flags.Lookup(s.flag()); flag != nil && flag.Changed {
 		return resolved{flag.Value.String(), "flag --" + s.flag()}
 	}
-	if value := getenv(s.env()); value != "" {
+	if value, set := w.lookupEnv(s.env()); value != "" || set && s.secret {
 		return resolved{value, "environment " + s.env()}
 	}
 	if value, given := file[s.name]; given {
 		return resolved{value, "file " + path}
 	}
 	if s.also != "" {
-		if value := getenv(s.also); value != "" {
+		if value := w.getenv(s.also); value != "" {
 			return resolved{value, "environment " + s.also}
 		}
 	}

@@ -19,8 +19,9 @@ import (
 type world struct {
 	in       io.Reader
 	out, err io.Writer
-	getenv   func(string) string
-	home     func() (string, error)
+	// lookupEnv tells the value of an environment variable, and whether it is set.
+	lookupEnv func(string) (string, bool)
+	home      func() (string, error)
 	// outTerminal and errTerminal tell whether a person reads there, and width
 	// how many columns they see.
 	outTerminal bool
@@ -32,6 +33,12 @@ type world struct {
 	// exit ends the process from a goroutine that cannot return.
 	exit func(code int)
 	told sync.Once
+}
+
+// getenv is the value of an environment variable; "" = none.
+func (w *world) getenv(name string) string {
+	value, _ := w.lookupEnv(name)
+	return value
 }
 
 // last writes the line that says why the process ends: the first one counts.
@@ -47,7 +54,7 @@ func (w *world) die(line string) {
 
 func osWorld() *world {
 	return &world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, home: os.UserHomeDir, exit: os.Exit, private: ownersOnly,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookupEnv: os.LookupEnv, home: os.UserHomeDir, exit: os.Exit, private: ownersOnly,
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		width: func() int {
 			width, _, err := term.GetSize(int(os.Stdout.Fd()))
