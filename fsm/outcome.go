@@ -29,6 +29,9 @@ type outcome struct {
 	KeyID      string          `json:",omitempty"`
 	Purged     uint64          `json:",omitempty"`
 	Branching  *branchOutcome  `json:",omitempty"`
+	// Erased marks one that is left of an outcome when something that it names was
+	// purged: the time, and that the key was used.
+	Erased bool `json:",omitempty"`
 }
 
 type refusedOutcome struct {
@@ -86,11 +89,17 @@ func (l *ledger) replay(req *fact.Request, now fact.Instant) (*fact.Result, erro
 	if err != nil || o == nil || now-o.RecordedAt >= outcomeLifetime {
 		return nil, err
 	}
-	if o.Hash != req.Idem.Hash {
-		return &fact.Result{Tx: l.state.Tx, RecordedAt: now,
-			Err: &fact.Error{Code: fact.Conflict, Field: fact.IdempotencyField, Message: "this Idempotency-Key was used with another request"}}, nil
+	problem := ""
+	switch {
+	case o.Erased:
+		problem = "this Idempotency-Key was used with a request that named what was purged since; nothing was written"
+	case o.Hash != req.Idem.Hash:
+		problem = "this Idempotency-Key was used with another request"
+	default:
+		return l.rebuild(req, o)
 	}
-	return l.rebuild(req, o)
+	return &fact.Result{Tx: l.state.Tx, RecordedAt: now,
+		Err: &fact.Error{Code: fact.Conflict, Field: fact.IdempotencyField, Message: problem}}, nil
 }
 
 func (l *ledger) seen(s space, hash [32]byte) (*outcome, error) {
@@ -117,19 +126,29 @@ func decodeOutcome(b []byte) (*outcome, error) {
 
 // keep remembers the outcome of a request that came with a key.
 func (l *ledger) keep(req *fact.Request, res *fact.Result, met []metGuard) {
-	s := space{tenant: req.Tenant}
+	l.outcomesOf(space{tenant: req.Tenant}).add(outcomeHash(req.Idem), outcomeOf(req, res, met))
+}
+
+func (l *ledger) outcomesOf(s space) *outcomeMemo {
 	memo := l.outcomes[s]
 	if memo == nil {
 		memo = &outcomeMemo{space: s, added: make(map[[32]byte]*outcome)}
 		l.outcomes[s] = memo
 		l.outOrder = append(l.outOrder, memo)
 	}
-	hash := outcomeHash(req.Idem)
-	if _, known := memo.added[hash]; !known {
-		memo.order = append(memo.order, hash)
-	}
-	memo.added[hash] = outcomeOf(req, res, met)
+	return memo
 }
+
+func (m *outcomeMemo) add(hash [32]byte, o *outcome) {
+	if m.added[hash] == nil {
+		m.order = append(m.order, hash)
+	}
+	m.added[hash] = o
+}
+
+// erased is what stays of an outcome when something that it names is purged. Without it
+// the same request, which may still be on its way, would write all of that again.
+func (o *outcome) erased() *outcome { return &outcome{RecordedAt: o.RecordedAt, Erased: true} }
 
 func outcomeOf(req *fact.Request, res *fact.Result, met []metGuard) *outcome {
 	o := &outcome{
@@ -262,11 +281,7 @@ func (l *ledger) flushOutcomes() error {
 }
 
 func (l *ledger) flushOutcome(memo *outcomeMemo, counts *spaceMemo, hash [32]byte) error {
-	o := memo.added[hash]
-	if o == nil {
-		return nil // purged later in the same call
-	}
-	s := memo.space
+	o, s := memo.added[hash], memo.space
 	old, err := get(l.base, s.outcome(hash))
 	if err != nil {
 		return err

@@ -337,19 +337,14 @@ func (l *ledger) forgetExpiries(s space, p *fact.Purge) error {
 	return it.Error()
 }
 
-// forgetOutcomes deletes the idempotent answers that name any of the facts.
+// forgetOutcomes erases the idempotent answers that name any of the facts.
 func (l *ledger) forgetOutcomes(s space, gone map[fact.ID]bool) error {
 	shared := s.shared()
-	if memo := l.outcomes[shared]; memo != nil {
-		for _, hash := range memo.order {
-			if o := memo.added[hash]; o != nil && o.names(gone) {
-				memo.added[hash] = nil // it keeps its place: the key may come again in this call
-			}
+	memo := l.outcomesOf(shared)
+	for _, hash := range memo.order {
+		if o := memo.added[hash]; o.names(gone) {
+			memo.add(hash, o.erased())
 		}
-	}
-	counts, err := l.space(shared)
-	if err != nil {
-		return err
 	}
 	prefix := shared.prefix(famOutcome)
 	it, err := l.seek(prefix, successor(prefix))
@@ -367,16 +362,8 @@ func (l *ledger) forgetOutcomes(s space, gone map[fact.ID]bool) error {
 		}
 		var hash [32]byte
 		copy(hash[:], it.Key()[len(prefix):])
-		if !o.names(gone) || l.dropped[outcomeKey{s.tenant, hash}] {
-			continue
-		}
-		l.dropped[outcomeKey{s.tenant, hash}] = true
-		counts.counters.Outcomes--
-		if err := l.batch.Delete(shared.outcome(hash), nil); err != nil {
-			return err
-		}
-		if err := l.batch.Delete(shared.outcomeAge(o.RecordedAt, hash), nil); err != nil {
-			return err
+		if o.names(gone) && memo.added[hash] == nil && !l.dropped[outcomeKey{s.tenant, hash}] {
+			memo.add(hash, o.erased())
 		}
 	}
 	return it.Error()

@@ -297,7 +297,8 @@ func TestIdempotency(t *testing.T) {
 	k.want("a refusal is kept too", k.Apply(1001+keptFor, keyed(2, "b")).Replayed, true)
 
 	k.Apply(1002+keptFor, &fact.Request{Tenant: "t", Branch: fact.MainBranch, Purge: &fact.Purge{Subject: "s"}})
-	k.want("a purge forgets it", k.Apply(1003+keptFor, keyed(2, "b")).Replayed, false)
+	late := k.Apply(1003+keptFor, keyed(2, "b"))
+	k.want("after a purge the key is used up", []any{late.Wrote, late.Replayed, late.Err.Code, len(late.Err.IDs)}, "[false false Conflict 0]")
 }
 
 func TestSweep_Transient(t *testing.T) {

@@ -15,6 +15,7 @@ const (
 type outcome struct {
 	req    *fact.Request
 	result *fact.Result
+	erased bool // something that it told was purged: only its key and time count
 }
 
 // recall answers a request from the outcome of the same key: once more, if it
@@ -26,6 +27,9 @@ func (m *Model) recall(req *fact.Request) *fact.Result {
 	i := slices.IndexFunc(m.kept, func(o outcome) bool { return o.ofKey(req) })
 	if i < 0 || m.last-m.kept[i].result.RecordedAt >= keptFor {
 		return nil
+	}
+	if m.kept[i].erased {
+		return m.refused(fact.Errorf(fact.Conflict, "the idempotency key was used for a request of which something was purged"))
 	}
 	if m.kept[i].req.Idem.Hash != req.Idem.Hash {
 		return m.refused(fact.Errorf(fact.Conflict, "the idempotency key was used for another request"))
@@ -42,7 +46,7 @@ func (m *Model) remember(req *fact.Request, result *fact.Result) {
 		return
 	}
 	m.kept = slices.DeleteFunc(m.kept, func(o outcome) bool { return o.ofKey(req) })
-	m.kept = append(m.kept, outcome{req, result})
+	m.kept = append(m.kept, outcome{req: req, result: result})
 	count := 0
 	for i := len(m.kept) - 1; i >= 0; i-- {
 		if m.kept[i].req.Tenant != req.Tenant {

@@ -118,7 +118,10 @@ func (d *draft) purge(p *fact.Purge) {
 	d.events = slices.DeleteFunc(d.events, func(e event) bool {
 		return e.expired != nil && names(e.expired.Tenant, e.expired.Subject)
 	})
-	d.kept = slices.DeleteFunc(d.kept, func(o outcome) bool { return o.tells(names, gone) })
+	d.kept = slices.Clone(d.kept)
+	for i := range d.kept {
+		d.kept[i].erased = d.kept[i].erased || d.kept[i].tells(names, gone)
+	}
 	d.result.Purged = uint64(len(gone))
 }
 
