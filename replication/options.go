@@ -183,6 +183,8 @@ func (o *Options) validate() error {
 		return errors.New("the log and the state machine must both be on disk or both in memory")
 	case o.Secret != "" && o.TLS != nil:
 		return errors.New("give a cluster secret or TLS files for the peer port, not both")
+	case o.TLS != nil && (o.TLS.Cert == "" || o.TLS.Key == "" || o.TLS.CA == ""):
+		return errors.New("mutual TLS between nodes needs all of --peer-tls-cert, --peer-tls-key and --peer-tls-ca")
 	case o.Secret != "" && len(o.Secret) < 16:
 		return errors.New("the cluster secret has fewer than 16 characters")
 	case o.Bootstrap && o.Join != "":

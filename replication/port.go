@@ -66,7 +66,7 @@ func openPort(o *Options, creds credentials) (*port, error) {
 	}
 	if host, _, _ := net.SplitHostPort(p.advertise); host == "" || net.ParseIP(host).IsUnspecified() {
 		listener.Close()
-		return nil, fmt.Errorf("listening for peers on %s: name the address that other nodes reach this one by (advertise)", o.Bind)
+		return nil, fmt.Errorf("listening for peers on %s: name the address that other nodes reach this one by (--peer-advertise)", o.Bind)
 	}
 	return p, nil
 }

@@ -240,6 +240,8 @@ func TestOptionsAreRefusedInOneLine(t *testing.T) {
 		"short secret":                          {func(o *Options) { o.Secret = "short" }, "fewer than 16 characters"},
 		"bad id":                                {func(o *Options) { o.NodeID = "n 1" }, "node id"},
 		"bad address":                           {func(o *Options) { o.Bind = "nonsense" }, "HOST:PORT"},
+		"a TLS file of three":                   {func(o *Options) { o.Secret, o.TLS = "", &TLSFiles{Cert: "a"} }, "needs all of --peer-tls-cert, --peer-tls-key and --peer-tls-ca"},
+		"no authority":                          {func(o *Options) { o.Secret, o.TLS = "", &TLSFiles{Cert: "a", Key: "b"} }, "needs all of --peer-tls-cert"},
 		"missing TLS file":                      {func(o *Options) { o.Secret, o.TLS = "", &TLSFiles{"a", "b", "c"} }, "read the peer certificate"},
 	}
 	for name, k := range cases {
