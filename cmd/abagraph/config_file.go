@@ -69,7 +69,12 @@ func parseConfig(raw []byte) (map[string]string, error) {
 		if !found {
 			return nil, fmt.Errorf("line %d is not name=value", i+1)
 		}
-		if err := putConfig(values, strings.TrimSpace(name), unquote(strings.TrimSpace(value))); err != nil {
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		text := unquote(value)
+		if text == value && (strings.Contains(value, " #") || strings.Contains(value, "\t#")) {
+			return nil, fmt.Errorf("line %d: %s: a comment stands on a line of its own; a value that holds it is put in quotes", i+1, name)
+		}
+		if err := putConfig(values, name, text); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}

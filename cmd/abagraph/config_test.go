@@ -69,6 +69,8 @@ func TestMalformedConfigurationIsOneLine(t *testing.T) {
 		"candidate_threshold=":                        "is empty: give it a value",
 		"admin_key=":                                  "is empty: give it a value",
 		"bind":                                        "line 1 is not name=value",
+		"# a\nadmin_key = s3cret # mine":              "line 2: admin_key: a comment stands on a line of its own; a value that holds it is put in quotes",
+		"data=/a\t#b":                                 "line 1: data: a comment stands on a line of its own",
 		"bind=1\nABAGRAPH_BIND=2":                     `line 2: the setting "ABAGRAPH_BIND" is given twice`,
 		"bind=nowhere":                                "setting bind (file ",
 		"bind=127.0.0.1:99999":                        "must have a port from 0 to 65535",

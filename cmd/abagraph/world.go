@@ -75,6 +75,7 @@ func run(ctx context.Context, w *world, args []string) int {
 	root.SetArgs(args)
 	root.SetIn(w.in)
 	root.SetOut(w.out)
+	refuseUnknownTopics(root) // completion keeps where it writes
 	root.SetErr(w.err)
 	err := root.ExecuteContext(ctx)
 	switch {

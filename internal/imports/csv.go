@@ -36,6 +36,9 @@ func openCSV(lines *lineReader, o *Options) (reader, error) {
 		if len(bytes.TrimSpace(raw)) == 0 {
 			continue
 		}
+		if bytes.IndexByte(bytes.ReplaceAll(raw, []byte("\r\n"), nil), '\r') >= 0 {
+			return nil, errors.New("the lines of the CSV file end in a carriage return alone: convert it first, as with tr '\\r' '\\n'")
+		}
 		if c.header, err = c.cells(raw); err != nil {
 			return nil, fmt.Errorf("read the CSV header: line %d: %w", at.line, err)
 		}

@@ -85,6 +85,15 @@ func TestFilesOfAnotherKindAreRefusedClearly(t *testing.T) {
 	}
 }
 
+// Lines that end in a carriage return alone, as some spreadsheets write them, would all be
+// the header.
+func TestCSVOfCarriageReturnsIsRefused(t *testing.T) {
+	_, _, err := run(t, newStore(), file(t, "f.csv", "subject,predicate,object\ra,p,1\rb,p,2\r"), imports.Options{Format: imports.CSV}, imports.Config{})
+	if err == nil || err.Error() != `the lines of the CSV file end in a carriage return alone: convert it first, as with tr '\r' '\n'` {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestCSV(t *testing.T) {
 	text := "\ufeffName;predicate;object;valid_from;confidence;properties;note\r\n" +
 		"a;p;\"two\r\nlines; and \"\"quotes\"\"\";2020-01-01;0.9;\"{\"\"k\"\":1}\";x\r\n" +
