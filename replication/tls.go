@@ -75,7 +75,7 @@ func secretCredentials(secret string) (credentials, error) {
 	}, nil
 }
 
-var errSecret = errors.New("the other node has another cluster secret")
+var errSecret = errors.New("the other node has another cluster secret, or certificates in its place")
 
 // dialSide wraps an outgoing connection.
 func (c credentials) dialSide(conn net.Conn, address string) net.Conn {
