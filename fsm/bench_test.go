@@ -127,8 +127,11 @@ func BenchmarkLiveRead(b *testing.B) {
 // timelines are stores by the number of versions in their one timeline.
 var timelines sync.Map
 
+// shortVersions is the length of the timeline that stands beside each long one.
+const shortVersions = 10
+
 // timeline fills a store with one functional timeline of n versions, each of
-// which supersedes the one before.
+// which supersedes the one before, and another one of few, spread over the same time.
 func timeline(b *testing.B, n int) *benchStore {
 	if s, found := timelines.Load(n); found {
 		return s.(*benchStore)
@@ -139,9 +142,12 @@ func timeline(b *testing.B, n int) *benchStore {
 		for ; at < n && len(entries) < 1000; at++ {
 			s.index++
 			s.now += benchStep
-			request := s.request("Bench:timeline", "state", "value "+strconv.Itoa(at), fact.NoInstant)
+			requests := [][]byte{s.request("Bench:timeline", "state", "value "+strconv.Itoa(at), fact.NoInstant)}
+			if n > shortVersions && at%(n/shortVersions) == 0 {
+				requests = append(requests, s.request("Bench:short", "state", "value "+strconv.Itoa(at), fact.NoInstant))
+			}
 			entries = append(entries, fsm.Committed{Index: s.index, Term: 1,
-				Data: entry.EncodeBatch(entry.Batch{ProposedAt: s.now, Requests: [][]byte{request}})})
+				Data: entry.EncodeBatch(entry.Batch{ProposedAt: s.now, Requests: requests})})
 		}
 		if _, err := s.m.Apply(entries); err != nil {
 			b.Fatal(err)
@@ -169,15 +175,25 @@ func (s *benchStore) settle(b *testing.B) {
 
 // BenchmarkAsOf reads a functional timeline at instants all over it: a seek,
 // not the length of its history. As many instants are read of a short timeline
-// as of a long one, each once before the time is taken.
+// as of a long one, each once before the time is taken. A short one is read alone in its
+// store, and beside a long one: what a store is large for costs the same there.
 func BenchmarkAsOf(b *testing.B) {
-	for _, n := range []int{10, 1000, 1_000_000} {
-		b.Run(fmt.Sprintf("versions=%d", n), func(b *testing.B) {
+	for _, c := range []struct {
+		name, subject string
+		versions      int
+	}{
+		{"versions=10", "Bench:timeline", 10},
+		{"versions=1000", "Bench:timeline", 1000},
+		{"versions=10,beside=1000000", "Bench:short", 1_000_000},
+		{"versions=1000000", "Bench:timeline", 1_000_000},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			n := c.versions
 			s := timeline(b, n)
 			random := rand.New(rand.NewPCG(1, 2))
 			queries := make([]fact.Query, 1000)
 			for i := range queries {
-				queries[i] = fact.Query{Scope: benchScope(), Subject: "Bench:timeline", Predicate: "state", At: fact.Present(s.now)}
+				queries[i] = fact.Query{Scope: benchScope(), Subject: c.subject, Predicate: "state", At: fact.Present(s.now)}
 				queries[i].At.AsOf = benchStart + benchStep + fact.Instant(random.IntN(n*benchStep))
 				s.read(b, &queries[i])
 			}

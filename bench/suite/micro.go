@@ -14,12 +14,13 @@ import (
 )
 
 const microText = `Inside the process, without HTTP. The Go benchmarks of the state machine, run with ` + "`go test -bench`" + `, %d times each: what a read costs
-once its basis is settled.`
+once its basis is settled. A functional timeline of ten versions is read alone in its store, which the processor's cache holds, and beside one of a million, where
+both have the same tables to look into: the goal is about the length of the history, and goes by that.`
 
 // Names of the state machine's benchmarks that have goals.
 const (
 	liveHot    = "LiveRead"
-	timeline10 = "AsOf/versions=10"
+	timeline10 = "AsOf/versions=10,beside=1000000"
 	timeline1M = "AsOf/versions=1000000"
 )
 
@@ -62,7 +63,7 @@ func microGoals(figures map[string][]float64) ([]report.Goal, error) {
 	ratio := load.Median(figures[timeline1M]) / load.Median(figures[timeline10])
 	return []report.Goal{
 		most("live read of one subject and predicate, hot", 1000, load.Median(figures[liveHot]), asDuration),
-		most("as-of read of a timeline, 1,000,000 versions against 10", 2, ratio, times),
+		most("as-of read of a timeline, 1,000,000 versions against 10 beside them", 2, ratio, times),
 	}, nil
 }
 

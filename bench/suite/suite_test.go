@@ -52,7 +52,7 @@ func TestBatchesNeverSupersede(t *testing.T) {
 
 func TestBenchmarksAreParsed(t *testing.T) {
 	names, figures := parseBenchmarks("goos: linux\nBenchmarkLiveRead-2   \t 1000\t 640.5 ns/op\t 0 B/op\n" +
-		"BenchmarkAsOf/versions=10-2 \t 10\t 900 ns/op\nBenchmarkLiveRead-2 \t 1000\t 700 ns/op\nPASS\n")
+		"Benchmark" + timeline10 + "-2 \t 10\t 900 ns/op\nBenchmarkLiveRead-2 \t 1000\t 700 ns/op\nPASS\n")
 	if len(names) != 2 || names[0] != liveHot || len(figures[liveHot]) != 2 || figures[timeline10][0] != 900 {
 		t.Errorf("names = %q, figures = %v", names, figures)
 	}
