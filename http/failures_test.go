@@ -131,8 +131,8 @@ func TestTimeouts(t *testing.T) {
 	}
 	f.hang.Store(false)
 	e = r.get("/api/facts?min_tx=99").fails(http.StatusGatewayTimeout, "Timeout")
-	if !strings.Contains(e.text("message"), "99") {
-		t.Errorf("message %s", e.text("message"))
+	if !strings.Contains(e.text("message"), "99") || e["field"] != "min_tx" {
+		t.Errorf("%v", e)
 	}
 }
 

@@ -173,11 +173,11 @@ func levelName(level fact.Level) string {
 // nothing, whatever Timeout means for a write.
 func waitError(err error, minTx uint64) error {
 	if fact.CodeOf(err) == "" && errors.Is(err, context.DeadlineExceeded) {
-		message := "the read timed out before this node was up to date"
+		e := &fact.Error{Code: fact.Timeout, Message: "the read timed out before this node was up to date"}
 		if minTx > 0 {
-			message = "tx " + strconv.FormatUint(minTx, 10) + " has not been applied here in time"
+			e.Field, e.Message = "min_tx", "tx "+strconv.FormatUint(minTx, 10)+" has not been applied here in time"
 		}
-		return &fact.Error{Code: fact.Timeout, Message: message}
+		return e
 	}
 	return err
 }

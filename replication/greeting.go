@@ -79,7 +79,7 @@ func greet(conn net.Conn, g greeting) error {
 	}
 	var b [1]byte
 	if _, err := io.ReadFull(conn, b[:]); errors.Is(err, io.EOF) {
-		return fmt.Errorf("greet a peer: it hung up without a word, as one does that asks for a cluster secret or a certificate: %w", err)
+		return fmt.Errorf("greet a peer: it hung up without a word, as one does that is ending, or that asks for a cluster secret or a certificate: %w", err)
 	} else if err != nil {
 		return fmt.Errorf("greet a peer: %w", err)
 	}
