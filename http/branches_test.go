@@ -505,9 +505,16 @@ func TestTEN06PurgeCoversBranches(t *testing.T) {
 			t.Errorf("%s still shows it: %s", path, got)
 		}
 	}
-	again := r.post("/api/facts?branch=open", `{"subject":"Person:p9","predicate":"canary","object":"c4n4ry two"}`, "Idempotency-Key: k1").status(201).object()
-	if again.text("superseded") != "0" {
-		t.Errorf("the key still knew: %v", again)
+	const two = `{"subject":"Person:p9","predicate":"canary","object":"c4n4ry two"}`
+	late := r.post("/api/facts?branch=open", two, "Idempotency-Key: k1")
+	if e := late.fails(http.StatusConflict, "Conflict"); e["field"] != "Idempotency-Key" || e["ids"] != nil || strings.Contains(late.Body, "c4n4ry") {
+		t.Errorf("the late request: %s", late.Body)
+	}
+	if got := r.get("/api/facts?status=all&branch=open").list(); len(got) != 0 {
+		t.Errorf("it wrote %v", got)
+	}
+	if again := r.post("/api/facts?branch=open", two, "Idempotency-Key: k2").status(201).object(); again.text("superseded") != "0" {
+		t.Errorf("what was purged is known: %v", again)
 	}
 }
 
