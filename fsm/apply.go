@@ -234,12 +234,12 @@ func (l *ledger) finish() error {
 	if err := l.batch.Commit(pebble.NoSync); err != nil {
 		return err
 	}
-	return l.publish().release()
+	return l.publish()
 }
 
-// publish makes what was committed the machine's state, and returns the picture of the
-// one before.
-func (l *ledger) publish() *picture {
+// publish makes what was committed the machine's state. The picture of the one before is
+// let go of first: its snapshot would keep what is to be cleaned away.
+func (l *ledger) publish() error {
 	m := l.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -249,9 +249,10 @@ func (l *ledger) publish() *picture {
 	if l.policy {
 		m.policies.Add(1)
 	}
+	err := m.pictures.leave()
 	if l.purged {
 		m.cleaner.start(m.db, m.state.Purge)
 	}
 	m.announce()
-	return m.pictures.leave()
+	return err
 }

@@ -180,6 +180,11 @@ func TestTEN06PurgeLeavesNothing(t *testing.T) {
 			t.Fatal(res.Err)
 		}
 	}
+	v, err := n.m.View() // a reader has seen it, and has gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Close()
 	res := n.step(model.Step{ProposedAt: 1_700_000_001_000, Request: &fact.Request{
 		Tenant: "ta", Branch: fact.MainBranch, Purge: &fact.Purge{Prefix: "Person:p9"},
 	}})
@@ -194,7 +199,7 @@ func TestTEN06PurgeLeavesNothing(t *testing.T) {
 	if err := n.m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err := filepath.WalkDir(n.options.Dir, func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(n.options.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

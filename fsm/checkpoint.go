@@ -63,7 +63,7 @@ func (m *Machine) RestoreDir(dir string) error {
 	if m.closed {
 		return ErrClosed
 	}
-	if err := errors.Join(m.pictures.leave().release(), m.db.Close()); err != nil {
+	if err := errors.Join(m.pictures.leave(), m.db.Close()); err != nil {
 		return fmt.Errorf("close the index store before a restore: %w", err)
 	}
 	if err := swapDirs(m.fs, m.dir, dir); err != nil {

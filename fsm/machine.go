@@ -229,7 +229,7 @@ func (m *Machine) Close() error {
 	m.mu.Unlock()
 	m.views.Wait()
 	m.cleaner.stop()
-	err := m.pictures.leave().release()
+	err := m.pictures.leave()
 	if !m.options.ReadOnly {
 		err = errors.Join(err, m.db.Flush())
 	}

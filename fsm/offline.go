@@ -42,7 +42,7 @@ func (m *Machine) StartEpoch(epoch string) error {
 		return storageError("start an epoch", err)
 	}
 	m.state = next
-	return m.pictures.leave().release()
+	return m.pictures.leave()
 }
 
 // PurgeRecord is what remains of a purge: that it ran (C-56).

@@ -50,19 +50,21 @@ func (p *pictures) take(m *Machine) (*picture, error) {
 	return own, nil
 }
 
-// leave lets go of the present picture: the state moves, or the store is closed. What it
-// returns is to be released once no lock is held.
-func (p *pictures) leave() *picture {
+// leave lets go of the present picture: the state moves, or the store is closed.
+func (p *pictures) leave() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	old := p.present
 	p.present = nil
-	return old
+	p.mu.Unlock()
+	if old == nil {
+		return nil
+	}
+	return old.release()
 }
 
-// release closes the snapshot after its last user; nil has none.
+// release closes the snapshot after its last user.
 func (p *picture) release() error {
-	if p == nil || p.users.Add(-1) > 0 {
+	if p.users.Add(-1) > 0 {
 		return nil
 	}
 	return p.snap.Close()
