@@ -23,7 +23,9 @@ const modelKey = "sk-marked-93ab10cc57"
 func withModel(t *testing.T, door memory.Options, reply func(standin.Call) standin.Reply) (*rig, *standin.Server) {
 	t.Helper()
 	s := standin.New(t, reply)
-	door.Models = localModels(t)
+	if door.Models == nil {
+		door.Models = localModels(t)
+	}
 	return startWith(t, door, withDesk(t)), s
 }
 
@@ -39,10 +41,13 @@ func inProcess(_ context.Context, _ string, raw []byte) (*load.Document, error) 
 	return load.PDFText(raw)
 }
 
-func localModels(t *testing.T) *models.Client {
+func localModels(t *testing.T) *models.Client { return modelsWithin(t, 2*time.Second) }
+
+// modelsWithin gives each attempt so much time.
+func modelsWithin(t *testing.T, limit time.Duration) *models.Client {
 	t.Helper()
 	return models.New(models.Options{
-		Guard: localGuard(t), Time: 2 * time.Second, Sleep: func(context.Context, time.Duration) error { return nil },
+		Guard: localGuard(t), Time: limit, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 }
 

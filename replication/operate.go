@@ -40,6 +40,7 @@ func (n *Node) SetVoter(ctx context.Context, id string, voter bool) error {
 // Transfer hands the leadership to a voter ("" = any other); asked on any node. It
 // returns once the new leader is known here. The errors are those of SetVoter.
 func (n *Node) Transfer(ctx context.Context, id string) error {
+	before := n.raft.CurrentTerm()
 	if err := n.atLeader(ctx, methodChange, changeRequest{ID: id, Do: doTransfer}, n.changeHere); err != nil {
 		return err
 	}
@@ -47,7 +48,8 @@ func (n *Node) Transfer(ctx context.Context, id string) error {
 	defer cancel()
 	for {
 		moved := n.leaderMoved()
-		if _, leader := n.raft.LeaderWithID(); leader != "" && (id == "" || string(leader) == id) {
+		// A node that has not heard of the handover yet still knows the leader before it.
+		if _, leader := n.raft.LeaderWithID(); leader != "" && (string(leader) == id || id == "" && n.raft.CurrentTerm() > before) {
 			return nil
 		}
 		select {
